@@ -1,0 +1,34 @@
+import { defineConfig } from 'vitest/config';
+import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
+
+export default defineConfig({
+  test: {
+    reporters: ['default', new ClosingLineReporter()],
+    coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          pool: 'threads',
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          // Processes, since these tests start daemons, send signals and change directories. Two at a time: each may run
+          // several daemons, and timings under test suffer on a crowded machine.
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
