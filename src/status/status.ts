@@ -1,0 +1,204 @@
+import type { SnapshotReason } from '../datastore/types.ts';
+import type { Problem } from '../model/types.ts';
+import {
+  BIRD_TABLE,
+  type BirdEvent,
+  type BirdState,
+  CONFIG_TABLE,
+  type ConfigEvent,
+  type ConfigState,
+  DATA_TABLE,
+  type DataEvent,
+  type DataState,
+} from './axes.ts';
+
+export interface MountStatus {
+  readonly prefix: string;
+  readonly kind: string;
+  readonly required: boolean;
+  readonly synced: boolean;
+  readonly revision: number;
+  /** Why it is cut off; null when connected. */
+  readonly error: string | null;
+}
+
+export interface TargetStatus {
+  readonly socket: string;
+  readonly file: string;
+  readonly birdVersion: string | null;
+  readonly applied: boolean;
+  /** `mark`: read back from BIRD; `weak`: only its word. */
+  readonly ack: 'mark' | 'weak' | null;
+  readonly reason: string | null;
+}
+
+export interface GenerationStatus {
+  readonly number: number;
+  readonly contentDigest: string;
+  readonly createdAt: string;
+  readonly sessions: number;
+}
+
+/** Everything that is known, at one moment. Logs, metrics, HTTP and commands read only this. JSON as it is. */
+export interface Status {
+  readonly version: string;
+  readonly node: string;
+  readonly set: string;
+  readonly dialect: string | null;
+  /** Waiting for another process that has the cache's lock. */
+  readonly standby: boolean;
+  readonly data: { readonly state: DataState; readonly since: string; readonly reason: string | null };
+  readonly config: { readonly state: ConfigState; readonly since: string; readonly reason: string | null };
+  readonly bird: { readonly state: BirdState; readonly since: string; readonly reason: string | null };
+  readonly mounts: readonly MountStatus[];
+  readonly targets: readonly TargetStatus[];
+  readonly generation: GenerationStatus | null;
+  readonly problems: readonly Problem[];
+  /** Digest that `birdfeed approve` takes; null when nothing is held. */
+  readonly held: { readonly digest: string; readonly reasons: readonly string[] } | null;
+  readonly pinned: number | null;
+  /** When what is served was last known to be what the datastore says; null: never by this process. */
+  readonly confirmedAt: string | null;
+  readonly counters: Readonly<Record<Counter, number>>;
+  /** True once this process has been fresh and applied: the readiness latch. */
+  readonly latched: boolean;
+}
+
+export const COUNTERS = ['runs', 'published', 'unchanged', 'renderFailures', 'checkFailures', 'reloads', 'relists'] as const;
+export type Counter = (typeof COUNTERS)[number];
+
+/** A fact that a stage reports. `at` is the time, ISO 8601. */
+export type Fact =
+  | { readonly type: 'standby'; readonly standby: boolean }
+  | { readonly type: 'dialect'; readonly dialect: string | null }
+  | { readonly type: 'data'; readonly event: DataEvent; readonly reason: string | null }
+  | { readonly type: 'config'; readonly event: ConfigEvent; readonly reason: string | null }
+  | { readonly type: 'bird'; readonly event: BirdEvent; readonly reason: string | null }
+  | { readonly type: 'mount'; readonly mount: MountStatus; readonly snapshot?: SnapshotReason }
+  | { readonly type: 'target'; readonly target: TargetStatus }
+  | { readonly type: 'generation'; readonly generation: GenerationStatus }
+  | { readonly type: 'problems'; readonly problems: readonly Problem[] }
+  | { readonly type: 'held'; readonly held: Status['held'] }
+  | { readonly type: 'pin'; readonly pinned: number | null }
+  | { readonly type: 'confirmed' }
+  | { readonly type: 'count'; readonly counter: Counter };
+
+export function initialStatus(identity: { version: string; node: string; set: string }, at: string): Status {
+  const axis = { since: at, reason: null } as const;
+  return {
+    ...identity,
+    dialect: null,
+    standby: false,
+    data: { state: 'starting', ...axis },
+    config: { state: 'good', ...axis },
+    bird: { state: 'unknown', ...axis },
+    mounts: [],
+    targets: [],
+    generation: null,
+    problems: [],
+    held: null,
+    pinned: null,
+    confirmedAt: null,
+    counters: Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Record<Counter, number>,
+    latched: false,
+  };
+}
+
+/** The next status. `since` of an axis moves only when its state does. */
+export function reduce(status: Status, fact: Fact, at: string): Status {
+  return latch(apply(status, fact, at));
+}
+
+function apply(status: Status, fact: Fact, at: string): Status {
+  switch (fact.type) {
+    case 'standby':
+      return { ...status, standby: fact.standby };
+    case 'dialect':
+      return { ...status, dialect: fact.dialect };
+    case 'data':
+      return { ...status, data: move(status.data, DATA_TABLE[status.data.state][fact.event], fact.reason, at) };
+    case 'config':
+      return { ...status, config: move(status.config, CONFIG_TABLE[status.config.state][fact.event], fact.reason, at) };
+    case 'bird':
+      return { ...status, bird: move(status.bird, BIRD_TABLE[status.bird.state][fact.event], fact.reason, at) };
+    case 'mount': {
+      const counters = fact.snapshot === undefined ? status.counters : bump(status.counters, 'relists');
+      return { ...status, counters, mounts: replaceBy(status.mounts, fact.mount, (mount) => mount.prefix) };
+    }
+    case 'target':
+      return { ...status, targets: replaceBy(status.targets, fact.target, (target) => target.socket) };
+    case 'generation':
+      return { ...status, generation: fact.generation };
+    case 'problems':
+      return { ...status, problems: fact.problems };
+    case 'held':
+      return { ...status, held: fact.held };
+    case 'pin':
+      return { ...status, pinned: fact.pinned };
+    case 'confirmed':
+      return { ...status, confirmedAt: at };
+    case 'count':
+      return { ...status, counters: bump(status.counters, fact.counter) };
+  }
+}
+
+function move<S>(
+  axis: { readonly state: S; readonly since: string; readonly reason: string | null },
+  state: S,
+  reason: string | null,
+  at: string,
+): { readonly state: S; readonly since: string; readonly reason: string | null } {
+  return { state, reason, since: state === axis.state ? axis.since : at };
+}
+
+function bump(counters: Status['counters'], name: Counter): Status['counters'] {
+  return { ...counters, [name]: counters[name] + 1 };
+}
+
+function replaceBy<T>(items: readonly T[], item: T, key: (item: T) => string): readonly T[] {
+  const at = items.findIndex((other) => key(other) === key(item));
+  return at < 0 ? [...items, item] : items.with(at, item);
+}
+
+/** Without targets (`--reload none`) nobody can say what BIRD runs, so being fresh and published must do. */
+function latch(status: Status): Status {
+  if (status.latched) return status;
+  const applied = status.bird.state === 'applied' || status.targets.length === 0;
+  const latched = status.data.state === 'fresh' && applied && status.generation !== null && status.held === null;
+  return latched ? { ...status, latched } : status;
+}
+
+/** The state in one word or two, worst first: what a person reads before anything else. */
+export function headline(status: Status): string {
+  if (status.standby) return 'standby';
+  const notable = [
+    status.data.state === 'fresh' ? null : status.data.state,
+    status.config.state === 'good' ? null : status.config.state,
+    status.bird.state === 'applied' || status.targets.length === 0 ? null : status.bird.state,
+  ].filter((word) => word !== null);
+  return notable.length === 0 ? 'fresh' : notable.join(', ');
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly reason: string;
+}
+
+/**
+ * Readiness is a latch: not ready until this process has once been fresh and applied, so that a pod that boots from
+ * cache stops a rolling update; ready from then on, since Kubernetes deletes every unavailable old pod at once.
+ * `unreadyWhenStaleMs` (null: off) is the exception that an operator may ask for.
+ */
+export function readiness(status: Status, nowMs: number, unreadyWhenStaleMs: number | null): Readiness {
+  if (!status.latched) return { ready: false, reason: `not yet fresh and applied: ${explain(status)}` };
+  const staleFor = nowMs - Date.parse(status.data.since);
+  if (unreadyWhenStaleMs !== null && status.data.state === 'stale' && staleFor >= unreadyWhenStaleMs) {
+    return { ready: false, reason: `stale for ${Math.round(staleFor / 1000)} s: ${explain(status)}` };
+  }
+  return { ready: true, reason: explain(status) };
+}
+
+function explain(status: Status): string {
+  const reasons = [status.data, status.config, status.bird].map((axis) => axis.reason).filter((reason) => reason !== null);
+  return [headline(status), ...reasons].join('; ');
+}
