@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { getCurrentSuite } from 'vitest/suite';
+import { TestRunner } from 'vitest';
 
 /** Paths of one BIRD. 1.6 has one daemon per family (`bird`, `bird6`); 2.x and 3.x have one for both. */
 export interface BirdBinary {
@@ -63,7 +63,7 @@ export function requireNamespaces(): void {
 /** Skips the file or suite being collected; fails it instead when everything is required. */
 export function skipSuite(reason: string): void {
   if (process.env['BIRDFEED_TEST_REQUIRE_ALL'] === '1') throw new Error(reason);
-  const collector = getCurrentSuite();
+  const collector = TestRunner.getCurrentSuite();
   const suite = collector.suite?.name ? collector.suite : collector.file;
   if (suite === undefined) throw new Error(`skipSuite was called outside a file or describe body: ${reason}`);
   suite.mode = 'skip';
@@ -83,7 +83,7 @@ function tryNamespace(): boolean {
   const name = `bf-try-${process.pid}`;
   const ip = (...args: string[]) => spawnSync('ip', args, { stdio: 'ignore' }).status === 0;
   const made = ip('netns', 'add', name);
-  const wired = made && ip('-n', name, 'link', 'add', 'a', 'type', 'veth', 'peer', 'name', 'b');
+  const wired = made && ip('-n', name, 'link', 'add', 'name', 'v0', 'type', 'veth', 'peer', 'name', 'v1');
   if (made) ip('netns', 'del', name);
   return wired;
 }

@@ -20,7 +20,10 @@ export class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const summary = summarise(modules, unhandledErrors.length);
     const file = process.env['BIRDFEED_TEST_SUMMARY'];
-    if (file !== undefined) return writeFileSync(file, JSON.stringify(summary));
+    if (file !== undefined) {
+      writeFileSync(file, JSON.stringify(summary));
+      return;
+    }
     const text = closingLines(summary).join('\n');
     // At exit, since vitest prints coverage and notices about hanging processes after the last reporter event. While it
     // watches files there is no exit to wait for; a later run replaces the text.
