@@ -1,6 +1,13 @@
 import { BirdfeedError } from '../core/errors.ts';
 import { didYouMean } from '../core/suggest.ts';
-import { fileEntry, OPTION_NAMES, OPTIONS, type OptionName, type Options, type OptionSpec } from './options.ts';
+import {
+  fileEntry,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionName,
+  type OptionSpec,
+  type Options,
+} from './options.ts';
 
 /** Where each value came from, for `--print-config`. */
 export type OptionOrigin = 'default' | 'file' | 'environment' | 'flag';
@@ -48,7 +55,8 @@ export function parseArguments(argv: readonly string[], knownSwitches: readonly 
     if (name === undefined) throw unknownFlag(word, knownSwitches);
     const spec: OptionSpec = OPTIONS[name];
     const value = inline ?? (spec.type === 'flag' ? 'true' : words.shift());
-    if (value === undefined) throw new BirdfeedError('BF_USAGE', `option --${flag} needs a value (${spec.value ?? 'VALUE'})`);
+    if (value === undefined)
+      throw new BirdfeedError('BF_USAGE', `option --${flag} needs a value (${spec.value ?? 'VALUE'})`);
     const earlier = flags.get(name);
     flags.set(name, spec.type === 'list' && earlier !== undefined ? `${earlier},${value}` : value);
   }
@@ -81,10 +89,14 @@ export function resolveOptions(
   const origins: Record<string, OptionOrigin> = {};
   for (const name of OPTION_NAMES) {
     const found = findValue(name, flags, env, file);
-    options[name] = found.text === null ? null : parseValue(OPTIONS[name], found.text, found.where, found.code);
+    options[name] =
+      found.text === null ? null : parseValue(OPTIONS[name], found.text, found.where, found.code);
     origins[name] = found.origin;
   }
-  return Object.freeze({ options: Object.freeze(options) as Options, origins: origins as Record<OptionName, OptionOrigin> });
+  return Object.freeze({
+    options: Object.freeze(options) as Options,
+    origins: origins as Record<OptionName, OptionOrigin>,
+  });
 }
 
 interface FoundValue {
@@ -102,7 +114,8 @@ function findValue(
 ): FoundValue {
   const spec: OptionSpec = OPTIONS[name];
   const flag = flags.get(name);
-  if (flag !== undefined) return { text: flag, origin: 'flag', where: `option --${spec.flag}`, code: 'BF_USAGE' };
+  if (flag !== undefined)
+    return { text: flag, origin: 'flag', where: `option --${spec.flag}`, code: 'BF_USAGE' };
   // A variable that is set but empty counts as unset: manifests often carry empty placeholders.
   const variable = spec.env.find((candidate) => (env[candidate] ?? '') !== '');
   if (variable !== undefined) {
@@ -111,7 +124,12 @@ function findValue(
   }
   const entry = file?.table[fileEntry(name)];
   if (file !== null && entry !== undefined) {
-    return { text: entryText(spec, entry, file.path, fileEntry(name)), origin: 'file', where: `${file.path}: ${fileEntry(name)}`, code: 'BF_CONFIG_FILE' };
+    return {
+      text: entryText(spec, entry, file.path, fileEntry(name)),
+      origin: 'file',
+      where: `${file.path}: ${fileEntry(name)}`,
+      code: 'BF_CONFIG_FILE',
+    };
   }
   return { text: spec.default, origin: 'default', where: `default of --${spec.flag}`, code: 'BF_USAGE' };
 }
@@ -121,31 +139,54 @@ function calicoDatastore(text: string): string {
   return text.toLowerCase() === 'etcdv3' ? 'etcd' : text;
 }
 
-function rejectUnknownEntries(file: { readonly path: string; readonly table: Readonly<Record<string, unknown>> }): void {
+function rejectUnknownEntries(file: {
+  readonly path: string;
+  readonly table: Readonly<Record<string, unknown>>;
+}): void {
   const known = OPTION_NAMES.map(fileEntry);
   for (const entry of Object.keys(file.table)) {
     if (known.includes(entry)) continue;
-    throw new BirdfeedError('BF_CONFIG_FILE', `${file.path}: unknown entry "${entry}"${didYouMean(entry, known)}`);
+    throw new BirdfeedError(
+      'BF_CONFIG_FILE',
+      `${file.path}: unknown entry "${entry}"${didYouMean(entry, known)}`,
+    );
   }
 }
 
 function entryText(spec: OptionSpec, entry: unknown, path: string, name: string): string {
-  if (spec.type === 'list' && Array.isArray(entry) && entry.every((item) => typeof item === 'string')) return entry.join(',');
+  if (spec.type === 'list' && Array.isArray(entry) && entry.every((item) => typeof item === 'string'))
+    return entry.join(',');
   const accepted =
-    spec.type === 'flag' ? typeof entry === 'boolean' : spec.type === 'integer' ? Number.isInteger(entry) : typeof entry === 'string';
+    spec.type === 'flag'
+      ? typeof entry === 'boolean'
+      : spec.type === 'integer'
+        ? Number.isInteger(entry)
+        : typeof entry === 'string';
   if (accepted) return String(entry);
-  const wanted = { flag: 'true or false', integer: 'a whole number', list: 'a list of strings' } as Partial<Record<OptionSpec['type'], string>>;
+  const wanted = { flag: 'true or false', integer: 'a whole number', list: 'a list of strings' } as Partial<
+    Record<OptionSpec['type'], string>
+  >;
   throw new BirdfeedError('BF_CONFIG_FILE', `${path}: ${name} must be ${wanted[spec.type] ?? 'a string'}`);
 }
 
-function parseValue(spec: OptionSpec, text: string, where: string, code: 'BF_USAGE' | 'BF_CONFIG_FILE'): unknown {
+function parseValue(
+  spec: OptionSpec,
+  text: string,
+  where: string,
+  code: 'BF_USAGE' | 'BF_CONFIG_FILE',
+): unknown {
   const fail = (wanted: string): BirdfeedError =>
     new BirdfeedError(code, `${where}: ${spec.secret === true ? 'the value' : `"${text}"`} is not ${wanted}`);
   switch (spec.type) {
     case 'text':
       return text;
     case 'list':
-      return Object.freeze(text.split(',').map((item) => item.trim()).filter((item) => item !== ''));
+      return Object.freeze(
+        text
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== ''),
+      );
     case 'flag':
       if (/^(true|1|yes|on)$/i.test(text)) return true;
       if (/^(false|0|no|off)$/i.test(text)) return false;
@@ -166,7 +207,10 @@ function parseValue(spec: OptionSpec, text: string, where: string, code: 'BF_USA
     }
     case 'choice':
       if (spec.choices?.includes(text) === true) return text;
-      throw new BirdfeedError(code, `${where}: "${text}" is not one of ${spec.choices?.join(', ')}${didYouMean(text, spec.choices ?? [])}`);
+      throw new BirdfeedError(
+        code,
+        `${where}: "${text}" is not one of ${spec.choices?.join(', ')}${didYouMean(text, spec.choices ?? [])}`,
+      );
   }
 }
 
@@ -177,6 +221,7 @@ export function parseDuration(text: string): number | null {
   if (text === '0') return 0;
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return null;
   let total = 0;
-  for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) total += Number(amount) * UNIT_MS[unit!]!;
+  for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g))
+    total += Number(amount) * UNIT_MS[unit!]!;
   return total;
 }

@@ -19,8 +19,18 @@ export type DataEvent =
   | 'lost';
 
 export const DATA_TABLE: Readonly<Record<DataState, Readonly<Record<DataEvent, DataState>>>> = {
-  starting: { 'cache-loaded': 'cached', 'node-absent': 'waiting-for-node', synced: 'fresh', lost: 'starting' },
-  'waiting-for-node': { 'cache-loaded': 'waiting-for-node', 'node-absent': 'waiting-for-node', synced: 'fresh', lost: 'starting' },
+  starting: {
+    'cache-loaded': 'cached',
+    'node-absent': 'waiting-for-node',
+    synced: 'fresh',
+    lost: 'starting',
+  },
+  'waiting-for-node': {
+    'cache-loaded': 'waiting-for-node',
+    'node-absent': 'waiting-for-node',
+    synced: 'fresh',
+    lost: 'starting',
+  },
   // Without a cached generation a missing node means waiting; with one the guard holds it, and the data is fresh.
   cached: { 'cache-loaded': 'cached', 'node-absent': 'fresh', synced: 'fresh', lost: 'cached' },
   fresh: { 'cache-loaded': 'fresh', 'node-absent': 'fresh', synced: 'fresh', lost: 'stale' },

@@ -28,16 +28,27 @@ export async function startStatusServer(listen: string, deps: StatusServerDeps):
   server.maxConnections = 100;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new BirdfeedError('BF_USAGE', `cannot listen on ${listen}: ${error.message}; choose another --listen, or "none"`, { cause: error })),
+      reject(
+        new BirdfeedError(
+          'BF_USAGE',
+          `cannot listen on ${listen}: ${error.message}; choose another --listen, or "none"`,
+          { cause: error },
+        ),
+      ),
     );
     server.listen(Number(match[3]), match[1] ?? match[2], resolve);
   });
   return server;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, deps: StatusServerDeps): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: StatusServerDeps,
+): Promise<void> {
   const path = (request.url ?? '/').split('?')[0];
-  if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, { error: 'only GET' });
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return send(response, 405, { error: 'only GET' });
   const status = deps.status();
   switch (path) {
     case '/livez':
@@ -67,7 +78,10 @@ export function probeReadiness(status: Status, nowMs: number, unreadyWhenStaleMs
     data: status.data.state,
     config: status.config.state,
     bird: status.bird.state,
-    ageSeconds: status.confirmedAt === null ? null : Math.max(0, Math.round((nowMs - Date.parse(status.confirmedAt)) / 1000)),
+    ageSeconds:
+      status.confirmedAt === null
+        ? null
+        : Math.max(0, Math.round((nowMs - Date.parse(status.confirmedAt)) / 1000)),
     generation: status.generation?.number ?? null,
   };
 }

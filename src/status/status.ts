@@ -64,7 +64,15 @@ export interface Status {
   readonly latched: boolean;
 }
 
-export const COUNTERS = ['runs', 'published', 'unchanged', 'renderFailures', 'checkFailures', 'reloads', 'relists'] as const;
+export const COUNTERS = [
+  'runs',
+  'published',
+  'unchanged',
+  'renderFailures',
+  'checkFailures',
+  'reloads',
+  'relists',
+] as const;
 export type Counter = (typeof COUNTERS)[number];
 
 /** A fact that a stage reports. `at` is the time, ISO 8601. */
@@ -116,11 +124,20 @@ function apply(status: Status, fact: Fact, at: string): Status {
     case 'dialect':
       return { ...status, dialect: fact.dialect };
     case 'data':
-      return { ...status, data: move(status.data, DATA_TABLE[status.data.state][fact.event], fact.reason, at) };
+      return {
+        ...status,
+        data: move(status.data, DATA_TABLE[status.data.state][fact.event], fact.reason, at),
+      };
     case 'config':
-      return { ...status, config: move(status.config, CONFIG_TABLE[status.config.state][fact.event], fact.reason, at) };
+      return {
+        ...status,
+        config: move(status.config, CONFIG_TABLE[status.config.state][fact.event], fact.reason, at),
+      };
     case 'bird':
-      return { ...status, bird: move(status.bird, BIRD_TABLE[status.bird.state][fact.event], fact.reason, at) };
+      return {
+        ...status,
+        bird: move(status.bird, BIRD_TABLE[status.bird.state][fact.event], fact.reason, at),
+      };
     case 'mount': {
       const counters = fact.snapshot === undefined ? status.counters : bump(status.counters, 'relists');
       return { ...status, counters, mounts: replaceBy(status.mounts, fact.mount, (mount) => mount.prefix) };
@@ -164,7 +181,8 @@ function replaceBy<T>(items: readonly T[], item: T, key: (item: T) => string): r
 function latch(status: Status): Status {
   if (status.latched) return status;
   const applied = status.bird.state === 'applied' || status.targets.length === 0;
-  const latched = status.data.state === 'fresh' && applied && status.generation !== null && status.held === null;
+  const latched =
+    status.data.state === 'fresh' && applied && status.generation !== null && status.held === null;
   return latched ? { ...status, latched } : status;
 }
 
@@ -199,6 +217,8 @@ export function readiness(status: Status, nowMs: number, unreadyWhenStaleMs: num
 }
 
 function explain(status: Status): string {
-  const reasons = [status.data, status.config, status.bird].map((axis) => axis.reason).filter((reason) => reason !== null);
+  const reasons = [status.data, status.config, status.bird]
+    .map((axis) => axis.reason)
+    .filter((reason) => reason !== null);
   return [headline(status), ...reasons].join('; ');
 }
