@@ -1,0 +1,119 @@
+import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { join } from 'node:path';
+import { BirdfeedError } from '../core/errors.ts';
+
+/** What the admin socket offers: the daemon's own read-outs, and the commands of an operator. */
+export type AdminRequest =
+  | { readonly do: 'status' }
+  | { readonly do: 'probe'; readonly what: 'ready' | 'live' }
+  | { readonly do: 'approve'; readonly digest: string | null }
+  | { readonly do: 'rollback'; readonly generation: number }
+  | { readonly do: 'resume' };
+
+export type AdminReply =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly message: string };
+
+const MAX_BODY = 4096;
+/** sockaddr_un on Linux. */
+const MAX_SOCKET_PATH = 107;
+
+export function adminSocketPath(cacheDir: string): string {
+  return join(cacheDir, 'admin.sock');
+}
+
+/**
+ * Serves CACHE/admin.sock (mode 0600 from the start: the file system is the access control). The caller holds the
+ * cache's lock, so a socket file that is already there belongs to a dead process.
+ */
+export async function startAdminServer(
+  cacheDir: string,
+  handle: (request: AdminRequest) => Promise<unknown>,
+): Promise<Server> {
+  const path = adminSocketPath(cacheDir);
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+    throw new BirdfeedError(
+      'BF_ADMIN_UNREACHABLE',
+      `${path} is longer than a socket path may be (${MAX_SOCKET_PATH} bytes); use a shorter --cache for status, approve and rollback`,
+    );
+  }
+  await rm(path, { force: true });
+  const server = createServer((incoming, response) => {
+    readBody(incoming)
+      .then(
+        async (body): Promise<AdminReply> => ({
+          ok: true,
+          result: await handle(JSON.parse(body) as AdminRequest),
+        }),
+      )
+      .catch(
+        (error: unknown): AdminReply => ({
+          ok: false,
+          message: error instanceof Error ? error.message : String(error),
+        }),
+      )
+      .then((reply) => response.end(JSON.stringify(reply)))
+      .catch(() => response.destroy());
+  });
+  const umask = process.umask(0o177);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, resolve);
+    });
+  } catch (error) {
+    throw new BirdfeedError('BF_CACHE_PERMISSION', `cannot create ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  } finally {
+    process.umask(umask);
+  }
+  return server;
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  let body = '';
+  for await (const chunk of incoming) {
+    body += String(chunk);
+    if (body.length > MAX_BODY) throw new Error('request too large');
+  }
+  return body;
+}
+
+/**
+ * Asks the birdfeed that runs on this cache.
+ * @returns its result; `undefined` when none runs there
+ * @throws BF_ADMIN_UNREACHABLE when it does not answer in time or says no
+ */
+export async function askDaemon(
+  cacheDir: string,
+  question: AdminRequest,
+  timeoutMs = 5_000,
+): Promise<unknown> {
+  const socketPath = adminSocketPath(cacheDir);
+  const reply = await new Promise<AdminReply | undefined>((resolve, reject) => {
+    const outgoing = request({ socketPath, method: 'POST', path: '/', timeout: timeoutMs }, (response) => {
+      readBodyUnbounded(response).then((text) => resolve(JSON.parse(text) as AdminReply), reject);
+    });
+    outgoing.once('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    outgoing.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED' || error.code === 'EINVAL')
+        resolve(undefined);
+      else
+        reject(
+          new BirdfeedError('BF_ADMIN_UNREACHABLE', `${socketPath}: ${error.message}`, { cause: error }),
+        );
+    });
+    outgoing.end(JSON.stringify(question));
+  });
+  if (reply === undefined) return undefined;
+  if (!reply.ok) throw new BirdfeedError('BF_ADMIN_UNREACHABLE', reply.message);
+  return reply.result;
+}
+
+async function readBodyUnbounded(incoming: IncomingMessage): Promise<string> {
+  let body = '';
+  for await (const chunk of incoming) body += String(chunk);
+  return body;
+}
