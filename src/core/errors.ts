@@ -50,9 +50,12 @@ export const ERROR_CATALOGUE = {
   BF_CACHE_UNWRITABLE: { stage: 'generation', retryable: true, exit: EXIT.cannotCreate },
   BF_CACHE_PERMISSION: { stage: 'generation', retryable: true, exit: EXIT.noPermission },
   BF_CACHE_LOCKED: { stage: 'generation', retryable: true, exit: EXIT.tempFail },
+  BF_LOCK_UNAVAILABLE: { stage: 'generation', retryable: false, exit: EXIT.config },
   BF_GENERATION_REFUSED: { stage: 'generation', retryable: false, exit: EXIT.dataError },
   BF_GENERATION_HELD: { stage: 'generation', retryable: false, exit: EXIT.tempFail },
   BF_DEST_REFUSED: { stage: 'generation', retryable: false, exit: EXIT.config },
+  BF_DEST_UNWRITABLE: { stage: 'generation', retryable: true, exit: EXIT.cannotCreate },
+  BF_DEST_PERMISSION: { stage: 'generation', retryable: true, exit: EXIT.noPermission },
   BF_CHECK_FAILED: { stage: 'generation', retryable: false, exit: EXIT.dataError },
   BF_CHECK_UNAVAILABLE: { stage: 'generation', retryable: true, exit: EXIT.dataError },
   // reload
@@ -62,6 +65,9 @@ export const ERROR_CATALOGUE = {
   BF_BIRD_PROTOCOL: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
   BF_BIRD_TIMEOUT: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
   BF_BIRD_DIALECT: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
+  BF_BIRD_DIED: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
+  BF_BIRD_FILE: { stage: 'reload', retryable: true, exit: EXIT.config },
+  BF_BIRD_MISMATCH: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
   BF_COMMAND_FAILED: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
   // app
   BF_ADMIN_UNREACHABLE: { stage: 'app', retryable: true, exit: EXIT.unavailable },
