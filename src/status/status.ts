@@ -45,6 +45,8 @@ export interface Status {
   readonly node: string;
   readonly set: string;
   readonly dialect: string | null;
+  /** Whether BIRD is told at all; without (`--reload none`) nobody can say what it runs. */
+  readonly tellsBird: boolean;
   /** Waiting for another process that has the cache's lock. */
   readonly standby: boolean;
   readonly data: { readonly state: DataState; readonly since: string; readonly reason: string | null };
@@ -78,7 +80,7 @@ export type Counter = (typeof COUNTERS)[number];
 /** A fact that a stage reports. `at` is the time, ISO 8601. */
 export type Fact =
   | { readonly type: 'standby'; readonly standby: boolean }
-  | { readonly type: 'dialect'; readonly dialect: string | null }
+  | { readonly type: 'bird-setup'; readonly dialect: string | null; readonly tellsBird: boolean }
   | { readonly type: 'data'; readonly event: DataEvent; readonly reason: string | null }
   | { readonly type: 'config'; readonly event: ConfigEvent; readonly reason: string | null }
   | { readonly type: 'bird'; readonly event: BirdEvent; readonly reason: string | null }
@@ -96,6 +98,7 @@ export function initialStatus(identity: { version: string; node: string; set: st
   return {
     ...identity,
     dialect: null,
+    tellsBird: true,
     standby: false,
     data: { state: 'starting', ...axis },
     config: { state: 'good', ...axis },
@@ -121,8 +124,8 @@ function apply(status: Status, fact: Fact, at: string): Status {
   switch (fact.type) {
     case 'standby':
       return { ...status, standby: fact.standby };
-    case 'dialect':
-      return { ...status, dialect: fact.dialect };
+    case 'bird-setup':
+      return { ...status, dialect: fact.dialect, tellsBird: fact.tellsBird };
     case 'data':
       return {
         ...status,
@@ -177,10 +180,9 @@ function replaceBy<T>(items: readonly T[], item: T, key: (item: T) => string): r
   return at < 0 ? [...items, item] : items.with(at, item);
 }
 
-/** Without targets (`--reload none`) nobody can say what BIRD runs, so being fresh and published must do. */
 function latch(status: Status): Status {
   if (status.latched) return status;
-  const applied = status.bird.state === 'applied' || status.targets.length === 0;
+  const applied = status.bird.state === 'applied' || !status.tellsBird;
   const latched =
     status.data.state === 'fresh' && applied && status.generation !== null && status.held === null;
   return latched ? { ...status, latched } : status;
@@ -192,7 +194,7 @@ export function headline(status: Status): string {
   const notable = [
     status.data.state === 'fresh' ? null : status.data.state,
     status.config.state === 'good' ? null : status.config.state,
-    status.bird.state === 'applied' || status.targets.length === 0 ? null : status.bird.state,
+    status.bird.state === 'applied' || !status.tellsBird ? null : status.bird.state,
   ].filter((word) => word !== null);
   return notable.length === 0 ? 'fresh' : notable.join(', ');
 }

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { BIRD_TABLE, CONFIG_TABLE, DATA_TABLE } from '../../../src/status/axes.ts';
+import {
+  type Fact,
+  headline,
+  initialStatus,
+  readiness,
+  reduce,
+  type Status,
+} from '../../../src/status/status.ts';
+
+const T0 = '2026-01-01T00:00:00.000Z';
+
+function statusAfter(...facts: Fact[]): Status {
+  let status = initialStatus({ version: '1', node: 'n1', set: 'default' }, T0);
+  for (const [index, fact] of facts.entries()) {
+    status = reduce(status, fact, new Date(Date.parse(T0) + (index + 1) * 1000).toISOString());
+  }
+  return status;
+}
+
+const generation = {
+  type: 'generation',
+  generation: { number: 1, contentDigest: 'd', createdAt: T0, sessions: 2 },
+} as const satisfies Fact;
+const noBird = { type: 'bird-setup', dialect: null, tellsBird: false } as const satisfies Fact;
+const target = (applied: boolean) =>
+  ({
+    type: 'target',
+    target: { socket: '/s', file: 'bird.conf', birdVersion: '2.0.12', applied, ack: 'mark', reason: null },
+  }) as const satisfies Fact;
+const fact = <T extends 'data' | 'config' | 'bird'>(
+  type: T,
+  event: Extract<Fact, { type: T }> extends { event: infer E } ? E : never,
+) => ({ type, event, reason: null }) as Fact;
+
+describe('the axes', () => {
+  const rows = (table: Record<string, Record<string, string>>) =>
+    Object.entries(table).flatMap(([state, row]) =>
+      Object.entries(row).map(([event, next]) => [state, event, next] as const),
+    );
+
+  it.each(rows(DATA_TABLE))('data: %s on %s becomes %s, a state of the table', (_state, _event, next) => {
+    expect(Object.keys(DATA_TABLE)).toContain(next);
+  });
+
+  it('has every event in every state', () => {
+    for (const table of [DATA_TABLE, CONFIG_TABLE, BIRD_TABLE] as Record<string, Record<string, string>>[]) {
+      const events = Object.keys(Object.values(table)[0]!).sort();
+      for (const row of Object.values(table)) expect(Object.keys(row).sort()).toEqual(events);
+    }
+  });
+
+  it.each([
+    ['starting', 'cache-loaded', 'cached'],
+    ['starting', 'synced', 'fresh'],
+    ['starting', 'node-absent', 'waiting-for-node'],
+    ['starting', 'lost', 'starting'],
+    ['waiting-for-node', 'synced', 'fresh'],
+    ['cached', 'lost', 'cached'],
+    ['cached', 'synced', 'fresh'],
+    ['fresh', 'lost', 'stale'],
+    ['stale', 'synced', 'fresh'],
+    ['fresh', 'node-absent', 'fresh'],
+  ] as const)('data: %s on %s becomes %s', (state, event, next) => {
+    expect(DATA_TABLE[state][event]).toBe(next);
+  });
+
+  it.each([
+    ['pinned', 'published', 'pinned'],
+    ['pinned', 'unpinned', 'good'],
+    ['held', 'published', 'good'],
+    ['good', 'faulted', 'degraded'],
+    ['degraded', 'published', 'good'],
+    ['good', 'held', 'held'],
+  ] as const)('config: %s on %s becomes %s', (state, event, next) => {
+    expect(CONFIG_TABLE[state][event]).toBe(next);
+  });
+
+  it.each([
+    ['applied', 'behind', 'unapplied'],
+    ['applied', 'unreachable', 'unknown'],
+    ['unknown', 'acknowledged', 'applied'],
+    ['unapplied', 'acknowledged', 'applied'],
+  ] as const)('bird: %s on %s becomes %s', (state, event, next) => {
+    expect(BIRD_TABLE[state][event]).toBe(next);
+  });
+
+  it('keeps the time of an axis while its state stays', () => {
+    const status = statusAfter(fact('data', 'synced'), fact('data', 'synced'));
+    expect(status.data.since).toBe('2026-01-01T00:00:01.000Z');
+  });
+});
+
+describe('readiness', () => {
+  const ready = (status: Status, now = Date.parse(T0) + 60_000, limit: number | null = null) =>
+    readiness(status, now, limit).ready;
+
+  it('is not reached from the cache alone', () => {
+    expect(
+      ready(
+        statusAfter(generation, fact('data', 'cache-loaded'), target(true), fact('bird', 'acknowledged')),
+      ),
+    ).toBe(false);
+  });
+
+  it('is not reached before BIRD runs the generation', () => {
+    expect(
+      ready(statusAfter(generation, fact('data', 'synced'), target(false), fact('bird', 'behind'))),
+    ).toBe(false);
+  });
+
+  it('is reached once fresh and applied, and stays when the datastore or BIRD goes', () => {
+    const once = [generation, fact('data', 'synced'), target(true), fact('bird', 'acknowledged')];
+    expect(ready(statusAfter(...once))).toBe(true);
+    expect(ready(statusAfter(...once, fact('data', 'lost')))).toBe(true);
+    expect(ready(statusAfter(...once, fact('bird', 'unreachable')))).toBe(true);
+  });
+
+  it('needs no BIRD when there is none to ask', () => {
+    expect(ready(statusAfter(noBird, generation, fact('data', 'synced')))).toBe(true);
+  });
+
+  it('is lost after a bounded staleness only when that is asked for', () => {
+    const stale = statusAfter(noBird, generation, fact('data', 'synced'), fact('data', 'lost'));
+    expect(ready(stale, Date.parse(T0) + 3_600_000, null)).toBe(true);
+    expect(ready(stale, Date.parse(T0) + 30_000, 60_000)).toBe(true);
+    expect(ready(stale, Date.parse(T0) + 3_600_000, 60_000)).toBe(false);
+  });
+
+  it('is not reached while the guard holds the first input', () => {
+    const held = { type: 'held', held: { digest: 'x', reasons: ['node absent'] } } as const;
+    expect(ready(statusAfter(noBird, generation, held, fact('data', 'synced')))).toBe(false);
+  });
+});
+
+describe('the headline', () => {
+  it('names what is not as it should be, and nothing else', () => {
+    expect(headline(statusAfter(noBird, fact('data', 'synced')))).toBe('fresh');
+    expect(headline(statusAfter(noBird, fact('data', 'cache-loaded')))).toBe('cached');
+    expect(
+      headline(
+        statusAfter(fact('data', 'synced'), fact('config', 'held'), target(false), fact('bird', 'behind')),
+      ),
+    ).toBe('held, unapplied');
+    expect(headline(statusAfter({ type: 'standby', standby: true }))).toBe('standby');
+  });
+});
