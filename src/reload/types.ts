@@ -19,7 +19,17 @@ export type ReloadOutcome =
 
 /** The verdict of the check ladder over a staged set of files. */
 export type CheckOutcome =
-  | { readonly type: 'passed'; readonly how: 'bird -p' | 'configure check' | 'check_cmd'; readonly birdVersion: string | null }
+  | {
+      readonly type: 'passed';
+      readonly how: 'bird -p' | 'configure check' | 'check_cmd';
+      readonly birdVersion: string | null;
+    }
   | { readonly type: 'not-checked'; readonly why: string }
-  | { readonly type: 'failed'; readonly file: string; readonly line: number | null; readonly message: string; readonly birdVersion: string | null }
+  | {
+      readonly type: 'failed';
+      readonly file: string;
+      readonly line: number | null;
+      readonly message: string;
+      readonly birdVersion: string | null;
+    }
   | { readonly type: 'condition'; readonly error: BirdfeedError };
