@@ -51,7 +51,20 @@ export class StrictCompiler extends Compiler {
   override _emitLine(code: string): void {
     // Macros and super() give SafeString objects for the sake of autoescape, which is off: plain strings everywhere.
     if (/^\w+ = runtime\.markSafe\(\w+\);$/.test(code)) return;
-    super._emitLine(code.replace(/^return new runtime\.SafeString\((\w+)\);$/, 'return $1;'));
+    super._emitLine(
+      code
+        .replace(/^return new runtime\.SafeString\((\w+)\);$/, 'return $1;')
+        // Frame.set splits the name at dots every time, which was a third of all rendering time.
+        .replace(/^frame\.set\("(\w+)", (\w+)\);$/, 'frame.variables["$1"] = $2;'),
+    );
+  }
+
+  /** As nunjucks' own, but one assignment instead of seven per round. */
+  _emitLoopBindings(_node: AstNode, _list: string, i: string, length: string): void {
+    this._emitLine(
+      `frame.variables.loop = { index: ${i} + 1, index0: ${i}, revindex: ${length} - ${i}, ` +
+        `revindex0: ${length} - ${i} - 1, first: ${i} === 0, last: ${i} === ${length} - 1, length: ${length} };`,
+    );
   }
 
   override _getNodeName(node: AstNode): string {

@@ -63,8 +63,11 @@ export function birdNumber(value: unknown): string {
   throw new Error('is not a whole number');
 }
 
+/** Four decimal parts without leading zeros, which some software reads as octal. */
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
 function canonicalAddress(text: string): string {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text;
+  if (IPV4.test(text)) return text;
   if (text.includes('%') || !ipaddr.IPv6.isValid(text)) throw new Error('is not an IP address');
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }
