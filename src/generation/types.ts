@@ -56,7 +56,10 @@ export interface Generation {
   readonly stamp: Stamp;
 }
 
-export type StampInput = Omit<Stamp, 'format' | 'product' | 'version' | 'generation' | 'parent' | 'createdAt' | 'files' | 'stampDigest'>;
+export type StampInput = Omit<
+  Stamp,
+  'format' | 'product' | 'version' | 'generation' | 'parent' | 'createdAt' | 'files' | 'stampDigest'
+>;
 
 /** Where a copy of a rendered file goes besides the generation. */
 export interface Destination {

@@ -1,0 +1,125 @@
+import { constants } from 'node:fs';
+import * as node from 'node:fs/promises';
+import { errnoOf } from './fs-errors.ts';
+
+/** An open file. */
+export interface CacheFile {
+  /** Writes all of `bytes` at the start of the file. */
+  write(bytes: Uint8Array): Promise<void>;
+  truncate(size: number): Promise<void>;
+  chown(uid: number, gid: number): Promise<void>;
+  chmod(mode: number): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FileFacts {
+  readonly type: 'file' | 'directory' | 'link' | 'other';
+  readonly size: number;
+  /** Permission bits only. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mtimeMs: number;
+}
+
+/**
+ * The calls of the file system that the publish path makes, one method per call, so that a test can stop between any
+ * two of them and look at the order. Errors are Node's.
+ */
+export interface CacheFs {
+  /** `create`: a new file, never an existing one or a link. `update`: an existing file, followed through links. */
+  open(path: string, how: 'create' | 'update', mode: number): Promise<CacheFile>;
+  mkdtemp(prefix: string): Promise<string>;
+  mkdir(path: string, mode: number): Promise<void>;
+  readdir(path: string): Promise<string[]>;
+  readFile(path: string): Promise<Uint8Array>;
+  readlink(path: string): Promise<string>;
+  realpath(path: string): Promise<string>;
+  /** Does not follow a link; null when there is nothing. */
+  facts(path: string): Promise<FileFacts | null>;
+  symlink(target: string, path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Recursively; nothing there is no error. */
+  remove(path: string): Promise<void>;
+  chown(path: string, uid: number, gid: number): Promise<void>;
+  chmod(path: string, mode: number): Promise<void>;
+  /** Makes the names in a directory durable. */
+  syncDirectory(path: string): Promise<void>;
+  /** Writes and fsyncs `path` through a temporary file beside it; mode 0600. */
+  writeFileAtomic(path: string, bytes: Uint8Array): Promise<void>;
+}
+
+export const nodeFs: CacheFs = {
+  async open(path, how, mode) {
+    const create = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+    return asCacheFile(await node.open(path, how === 'create' ? create : constants.O_RDWR, mode));
+  },
+  mkdtemp: (prefix) => node.mkdtemp(prefix),
+  mkdir: (path, mode) => node.mkdir(path, mode),
+  readdir: (path) => node.readdir(path),
+  readFile: (path) => node.readFile(path),
+  readlink: (path) => node.readlink(path),
+  realpath: (path) => node.realpath(path),
+  facts,
+  symlink: (target, path) => node.symlink(target, path),
+  rename: (from, to) => node.rename(from, to),
+  remove: (path) => node.rm(path, { recursive: true, force: true }),
+  chown: (path, uid, gid) => node.chown(path, uid, gid),
+  chmod: (path, mode) => node.chmod(path, mode),
+  syncDirectory,
+  async writeFileAtomic(path, bytes) {
+    // Loaded when first needed: it is not on the way from process start to a verified generation.
+    const { default: writeFileAtomic } = await import('write-file-atomic');
+    await writeFileAtomic(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+      mode: 0o600,
+    });
+  },
+};
+
+function asCacheFile(handle: node.FileHandle): CacheFile {
+  return {
+    async write(bytes) {
+      // A write to a file system that is nearly full is short and no error; only the next one fails.
+      for (let done = 0; done < bytes.length; ) {
+        done += (await handle.write(bytes, done, bytes.length - done, done)).bytesWritten;
+      }
+    },
+    truncate: (size) => handle.truncate(size),
+    chown: (uid, gid) => handle.chown(uid, gid),
+    chmod: (mode) => handle.chmod(mode),
+    sync: () => handle.sync(),
+    close: () => handle.close(),
+  };
+}
+
+async function facts(path: string): Promise<FileFacts | null> {
+  try {
+    const found = await node.lstat(path);
+    const type = found.isFile()
+      ? 'file'
+      : found.isDirectory()
+        ? 'directory'
+        : found.isSymbolicLink()
+          ? 'link'
+          : 'other';
+    const { size, uid, gid, mtimeMs } = found;
+    return { type, size, mode: found.mode & 0o7777, uid, gid, mtimeMs };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await node.open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    // Some network and FUSE file systems cannot sync a directory; there is nothing more to be had from them.
+    const code = errnoOf(error);
+    if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+  } finally {
+    await handle.close();
+  }
+}
