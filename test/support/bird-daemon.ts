@@ -129,6 +129,15 @@ export class BirdDaemon {
     this.#process.signal(signal);
   }
 
+  /** Stops it in place (SIGSTOP): its socket still accepts connections, nothing answers. */
+  pause(): Promise<void> {
+    return this.#process.pause();
+  }
+
+  resume(): void {
+    this.#process.signal('SIGCONT');
+  }
+
   /** As a crash: the socket file stays behind. */
   kill9(): Promise<void> {
     return this.#process.end('SIGKILL');

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from './wait.ts';
 
 export interface DaemonOptions {
@@ -67,6 +69,18 @@ export class DaemonProcess {
 
   signal(signal: NodeJS.Signals): void {
     if (this.isRunning) this.#child.kill(signal);
+  }
+
+  /**
+   * SIGSTOP, and waits until every thread has stopped: kill(2) returns earlier, and a thread that still runs may answer
+   * one more request.
+   */
+  async pause(): Promise<void> {
+    this.signal('SIGSTOP');
+    const tasks = `/proc/${this.pid}/task`;
+    const isStopped = (thread: string) =>
+      /\) [TtXZ] /.test(readFileSync(join(tasks, thread, 'stat'), 'utf8'));
+    await until(() => readdirSync(tasks).every(isStopped), { every: 1, what: `${this.command} to stop` });
   }
 
   /** Sends `signal` and waits until the process is gone; SIGKILL follows after `graceMs`. */

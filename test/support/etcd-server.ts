@@ -121,8 +121,8 @@ export class EtcdServer {
   }
 
   /** Stops the process in place (SIGSTOP): connections stay open, nothing answers, the kernel goes on accepting. */
-  pause(): void {
-    this.#process.signal('SIGSTOP');
+  pause(): Promise<void> {
+    return this.#process.pause();
   }
 
   resume(): void {

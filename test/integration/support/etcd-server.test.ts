@@ -58,7 +58,8 @@ describe.each(['etcd34', 'etcd35'] as const)('%s', (key) => {
 
   it('does not answer while paused and goes on afterwards', async () => {
     await etcd.client.put('/p', '1');
-    etcd.pause();
+    await etcd.pause();
+    onTestFinished(() => etcd.resume());
     let answered = false;
     const reading = etcd.client.get('/p').then((value) => {
       answered = true;
