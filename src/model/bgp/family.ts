@@ -1,0 +1,285 @@
+import type { BgpPeerResource, Cluster, Family, NodeResource } from '../calico/types.ts';
+import type { Problem } from '../types.ts';
+import { communityStatements } from './communities.ts';
+import { policyNames, sharedFunctions } from './export-policy.ts';
+import { filterFunction } from './filters.ts';
+import { type KernelInputs, kernelProblems, kernelStatements, routeOwnership } from './kernel-policy.ts';
+import type { Recall } from './memory.ts';
+import { type MeshInputs, meshSessions, shadowedNodes, whyNoMesh } from './mesh.ts';
+import type { ModelOptions } from './options.ts';
+import { resolvePassword } from './passwords.ts';
+import { addressOf, candidates, type PeeringInputs } from './peerings.ts';
+import { defaultPolicies, peerPlan, planProblems, restartTime } from './plans.ts';
+import type { PolicyFunction } from './policy.ts';
+import type { ServiceRoutes } from './services.ts';
+import { type Candidate, type SessionContext, whyUnusable } from './sessions.ts';
+import { ownBlocks, staticRoutes } from './static-routes.ts';
+import type { FamilyModel, NodeSettings, Session } from './types.ts';
+
+export interface FamilyInputs {
+  readonly cluster: Cluster;
+  readonly node: NodeResource | undefined;
+  readonly settings: NodeSettings;
+  readonly family: Family;
+  readonly services: ServiceRoutes;
+  readonly options: ModelOptions;
+}
+
+export interface FamilyResult {
+  readonly model: FamilyModel;
+  readonly problems: readonly Problem[];
+  /** `NAMESPACE/NAME` of the Secrets that sessions need. */
+  readonly secrets: readonly string[];
+}
+
+/** One address family of one node. */
+export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult {
+  const peering = peeringInputs(inputs, recall);
+  const wanted = peering === null ? [] : candidates(peering, recall);
+  const winners = recall.list(`winners${inputs.family}`, [wanted], () => firstOfEachKey(wanted));
+  const explicit = recall.list(`explicit${inputs.family}`, [winners], () => sessionsOf(winners));
+  const meshed = meshInputs(inputs, peering?.context ?? null, recall);
+  const mesh = meshed === null ? [] : meshSessions(meshed, recall);
+  const sessions = recall.list(`sessions${inputs.family}`, [mesh, explicit], () => [
+    ...besideExplicit(mesh, explicit, inputs.options),
+    ...explicit,
+  ]);
+  const peers = recall.list(`users${inputs.family}`, [winners, inputs.cluster.peers], () =>
+    peersOf(winners, inputs.cluster),
+  );
+  const policy = familyPolicy(inputs, peers, recall);
+  return {
+    model: {
+      family: inputs.family,
+      address: peering?.context.address ?? null,
+      listenAddress: inputs.settings.bindToNodeAddress ? (peering?.context.address ?? null) : null,
+      ...policy.parts,
+      staticRoutes: staticRoutes(inputs, winners),
+      sessions,
+    },
+    problems: [
+      ...policy.problems,
+      ...meshProblems(inputs, meshed),
+      ...peers.flatMap((peer) => planProblems(inputs.cluster, peer, inputs.options)),
+      ...withheldProblems(winners),
+    ],
+    secrets: neededSecrets(peers, meshed, inputs),
+  };
+}
+
+/** Null when the node has no usable address of the family: then it has no sessions. */
+export function peeringInputs(inputs: FamilyInputs, recall: Recall): PeeringInputs | null {
+  const { cluster, node, settings, family, options } = inputs;
+  const address = node === undefined ? null : addressOf(node, family);
+  if (node === undefined || address === null || whyUnusable(address) !== null) return null;
+  const { nodeName, asNumber, clusterId } = settings;
+  const { passiveOrder, compat } = options;
+  const context = recall.value<SessionContext>(`context${family}`, [address, settings, options], () => ({
+    family,
+    nodeName,
+    address,
+    asNumber,
+    clusterId,
+    passiveOrder,
+    missingPasswordOpensSession: compat.missingPasswordOpensSession,
+  }));
+  const defaults = recall.value(`policies${family}`, [], () => defaultPolicies(family));
+  const planOf = (peer: BgpPeerResource) => peerPlan(cluster, peer, family, defaults, options, recall);
+  return { cluster, node, settings, context, options, planOf };
+}
+
+export function meshInputs(
+  { cluster, settings, family, options }: FamilyInputs,
+  context: SessionContext | null,
+  recall: Recall,
+): MeshInputs | null {
+  if (context === null) return null;
+  const config = cluster.defaultConfig;
+  const ref = config?.meshPassword ?? null;
+  return {
+    cluster,
+    settings,
+    context,
+    password: recall.value(`meshPassword`, [cluster.secrets, ref, options], () =>
+      resolvePassword(cluster, ref, options.secretsNamespace),
+    ),
+    gracefulRestartTime: restartTime(config?.meshMaxRestartTime ?? null),
+    ...recall.value(`policies${family}`, [], () => defaultPolicies(family)),
+    shadowed: recall.value(`shadowed${family}`, [cluster.nodesByAddress], () =>
+      shadowedNodes(cluster, family),
+    ),
+    compat: options.compat,
+  };
+}
+
+export function firstOfEachKey(wanted: readonly Candidate[]): readonly Candidate[] {
+  const seen = new Set<string>();
+  return wanted.filter((candidate) => {
+    if (seen.has(candidate.key)) return false;
+    seen.add(candidate.key);
+    return true;
+  });
+}
+
+function sessionsOf(winners: readonly Candidate[]): readonly Session[] {
+  return winners.map((winner) => winner.session).filter((session) => session !== null);
+}
+
+/** Two protocols for one neighbour would fight over its connection; what was asked for by name wins over the mesh. */
+function besideExplicit(
+  mesh: readonly Session[],
+  explicit: readonly Session[],
+  options: ModelOptions,
+): readonly Session[] {
+  if (explicit.length === 0 || options.compat.meshBesideExplicitPeer) return mesh;
+  const addresses = new Set(explicit.map((session) => session.address));
+  return mesh.filter((session) => !addresses.has(session.address));
+}
+
+/** The BGPPeers that candidates come from, sorted by name. */
+function peersOf(winners: readonly Candidate[], cluster: Cluster): readonly BgpPeerResource[] {
+  const names = new Set<string>();
+  for (const winner of winners) if (winner.withheld !== 'self') names.add(winner.peerName);
+  return cluster.peers.filter((peer) => names.has(peer.name));
+}
+
+type PolicyParts = Pick<FamilyModel, 'functions' | 'filters' | 'kernelFilter'>;
+
+function familyPolicy(
+  inputs: FamilyInputs,
+  peers: readonly BgpPeerResource[],
+  recall: Recall,
+): { readonly parts: PolicyParts; readonly problems: readonly Problem[] } {
+  const { cluster, settings, family, services, options } = inputs;
+  const config = cluster.defaultConfig;
+  const names = policyNames(family);
+  const communities = communityStatements(cluster, settings.nodeName, family);
+  const normalPriority =
+    (family === 4 ? config?.ipv4NormalRoutePriority : config?.ipv6NormalRoutePriority) ?? DEFAULT_PRIORITY;
+  const pools = cluster.pools.filter((pool) => pool.family === family);
+  const ownership = routeOwnership(config?.programClusterRoutes ?? null);
+  const kernel: KernelInputs = {
+    family,
+    pools,
+    ownership,
+    normalPriority,
+    keptFromKernel: services.keptFromKernel,
+    subnet: (family === 4 ? inputs.node?.ipv4 : inputs.node?.ipv6)?.network ?? null,
+    wireguardPeers: wireguardPeers(inputs, recall),
+    options,
+  };
+  const shared = sharedFunctions({
+    family,
+    pools,
+    blocks: ownBlocks(inputs),
+    services,
+    communities: communities.statements,
+    normalPriority,
+    isReflector: settings.clusterId !== null,
+    programsTunnels: ownership.ipip,
+    compat: options.compat,
+  });
+  const { internal, external } = recall.value(`policies${family}`, [], () => defaultPolicies(family));
+  return {
+    parts: {
+      functions: [...filterFunctions(cluster, peers, family, options), ...shared],
+      filters: [internal.import, internal.export, external.export].map(({ name, body }) => ({
+        name: name!,
+        body,
+      })),
+      kernelFilter: { name: names.kernelFilter, body: kernelStatements(kernel) },
+    },
+    problems: [...communities.problems, ...kernelProblems(kernel)],
+  };
+}
+
+/** Calico's normal route priority (a kernel metric). */
+const DEFAULT_PRIORITY = 1_024;
+
+function filterFunctions(
+  cluster: Cluster,
+  peers: readonly BgpPeerResource[],
+  family: Family,
+  options: ModelOptions,
+): readonly PolicyFunction[] {
+  const used = new Set(peers.flatMap((peer) => peer.filters));
+  const functions: PolicyFunction[] = [];
+  for (const [name, filter] of cluster.filters) {
+    if (!used.has(name)) continue;
+    for (const direction of ['import', 'export'] as const) {
+      const made = filterFunction(filter, direction, family, options.compat);
+      if (made !== null) functions.push(made);
+    }
+  }
+  return functions.sort((a, b) => (a.comment < b.comment ? -1 : 1));
+}
+
+function wireguardPeers({ cluster, node, family }: FamilyInputs, recall: Recall): readonly string[] {
+  const own = family === 4 ? node?.wireguardIpv4 : node?.wireguardIpv6;
+  if (own === undefined || own === null) return [];
+  return recall.perNode(`wireguard${family}`, cluster.nodes, [node], (peer) => {
+    const tunnel = family === 4 ? peer.wireguardIpv4 : peer.wireguardIpv6;
+    return peer === node || tunnel === null ? null : addressOf(peer, family);
+  });
+}
+
+function meshProblems(
+  { cluster, settings, family, options }: FamilyInputs,
+  mesh: MeshInputs | null,
+): readonly Problem[] {
+  if (mesh === null) return [];
+  const why = whyNoMesh(cluster, settings, mesh.password, options.compat);
+  if (why !== 'password-missing' && why !== 'password-invalid') return [];
+  return [
+    {
+      severity: 'error',
+      id: why,
+      subject: 'BGPConfiguration/default',
+      field: 'spec.nodeMeshPassword',
+      message: `${mesh.password.detail}; the mesh sessions of IPv${family} are withheld`,
+    },
+  ];
+}
+
+/** One problem per BGPPeer and reason, however many sessions it is about. */
+function withheldProblems(winners: readonly Candidate[]): readonly Problem[] {
+  const groups = new Map<string, Candidate[]>();
+  for (const winner of winners) {
+    if (winner.withheld === null || winner.withheld === 'self') continue;
+    const key = `${winner.peerName} ${winner.withheld}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [winner]);
+    else group.push(winner);
+  }
+  return [...groups.values()].map(([first, ...others]) => ({
+    severity: 'error',
+    id: first!.withheld!,
+    subject: `BGPPeer/${first!.peerName}`,
+    field: FIELDS[first!.withheld!] ?? null,
+    message: `${first!.detail}; ${others.length === 0 ? 'its session is' : `${others.length + 1} sessions are`} withheld`,
+  }));
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  'password-missing': 'spec.password',
+  'password-invalid': 'spec.password',
+  'peer-as-unknown': 'spec.asNumber',
+  'peer-address-unusable': 'spec.peerIP',
+  'reachable-by-unusable': 'spec.reachableBy',
+};
+
+function neededSecrets(
+  peers: readonly BgpPeerResource[],
+  mesh: MeshInputs | null,
+  { cluster, settings, options }: FamilyInputs,
+): readonly string[] {
+  const refs = peers
+    .filter((peer) => peer.localWorkloadSelector === null)
+    .map((peer) => peer.password)
+    .filter((ref) => ref !== null);
+  const why = mesh === null ? 'no-address' : whyNoMesh(cluster, settings, mesh.password, options.compat);
+  const meshRef = cluster.defaultConfig?.meshPassword ?? null;
+  if (meshRef !== null && (why === null || why === 'password-missing' || why === 'password-invalid'))
+    refs.push(meshRef);
+  return refs.map((ref) => `${options.secretsNamespace}/${ref.name}`);
+}

@@ -1,0 +1,133 @@
+import type { BgpPeerResource, Cluster, NodeResource } from '../calico/types.ts';
+import type { Problem } from '../types.ts';
+import type { Recall } from './memory.ts';
+import type { NodeModel, NodeSettings, Session } from './types.ts';
+
+/** A number reserved for routers that cannot speak 4-byte AS numbers (RFC 6793); never a peer's own. */
+const AS_TRANS = 23_456;
+
+/** Things that work, or would, but look wrong from this node: never a reason to leave anything out. */
+export function lint(
+  cluster: Cluster,
+  node: NodeResource | undefined,
+  model: Omit<NodeModel, 'problems'>,
+  recall: Recall,
+): readonly Problem[] {
+  const { settings, ipv4, ipv6 } = model;
+  return [
+    ...recall.value('lint:addresses', [cluster.nodesByAddress, settings.routerId], () => [
+      ...sharedAddresses(cluster),
+      ...takenRouterId(cluster, settings),
+    ]),
+    ...clusterIdProblems(cluster, settings),
+    ...recall.value('lint:sessions', [ipv4.sessions, ipv6.sessions], () => [
+      ...asTransProblems([...ipv4.sessions, ...ipv6.sessions]),
+      ...routerIdClashes(settings, [...ipv4.sessions, ...ipv6.sessions]),
+    ]),
+    ...claimProblems(cluster.peers, node),
+  ];
+}
+
+function warning(id: string, subject: string, field: string | null, message: string): Problem {
+  return { severity: 'warning', id, subject, field, message };
+}
+
+/** Addresses are router ids too: routes that a reflector passes on from one node would be ignored by the other. */
+function sharedAddresses(cluster: Cluster): readonly Problem[] {
+  const problems: Problem[] = [];
+  for (const [address, nodes] of cluster.nodesByAddress) {
+    if (nodes.length < 2) continue;
+    const names = nodes.map((node) => node.name);
+    problems.push(
+      warning(
+        'duplicate-address',
+        `Node/${names[0]}`,
+        'spec.bgp',
+        `${address} is the address of ${names.join(', ')}; give each node its own (only one session to it is set up)`,
+      ),
+    );
+  }
+  return problems;
+}
+
+/** A router id that is another node's address is, most likely, that node's router id. */
+function takenRouterId(cluster: Cluster, { nodeName, routerId }: NodeSettings): readonly Problem[] {
+  const others = (cluster.nodesByAddress.get(routerId) ?? []).filter((node) => node.name !== nodeName);
+  const [other] = others;
+  if (other === undefined || cluster.nodeByName.get(nodeName)?.ipv4?.address === routerId) return [];
+  const message = `the router id ${routerId} is the address of node ${other.name}; router ids must differ`;
+  return [warning('duplicate-router-id', `Node/${nodeName}`, null, message)];
+}
+
+function routerIdClashes(settings: NodeSettings, sessions: readonly Session[]): readonly Problem[] {
+  const clash = sessions.find((session) => session.address === settings.routerId);
+  if (clash === undefined) return [];
+  const message = `the router id ${settings.routerId} is the address of the peer of ${clash.name}, which would refuse the session`;
+  return [warning('duplicate-router-id', `Node/${settings.nodeName}`, null, message)];
+}
+
+/** A cluster id should not look like a node, and a reflector without clients reflects nothing. */
+function clusterIdProblems(cluster: Cluster, { nodeName, clusterId }: NodeSettings): readonly Problem[] {
+  if (clusterId === null) return [];
+  const owner = cluster.nodesByAddress.get(clusterId)?.find((node) => node.name !== nodeName);
+  const problems: Problem[] = [];
+  if (owner !== undefined)
+    problems.push(
+      warning(
+        'cluster-id-is-address',
+        `Node/${nodeName}`,
+        'spec.bgp.routeReflectorClusterID',
+        `the cluster id ${clusterId} is the address of node ${owner.name}; choose one outside the nodes' addresses`,
+      ),
+    );
+  if (clusterId === '0.0.0.0')
+    problems.push(
+      warning(
+        'cluster-id-zero',
+        `Node/${nodeName}`,
+        'spec.bgp.routeReflectorClusterID',
+        'the cluster id 0.0.0.0 is not accepted everywhere; choose another one',
+      ),
+    );
+  return problems;
+}
+
+function asTransProblems(sessions: readonly Session[]): readonly Problem[] {
+  return sessions
+    .filter((session) => session.asNumber === AS_TRANS || session.localAs === AS_TRANS)
+    .map((session) =>
+      warning(
+        'as-trans',
+        `${session.provenance.kind}/${session.provenance.name}`,
+        null,
+        `${session.name} uses AS 23456, which is reserved and never a router's own`,
+      ),
+    );
+}
+
+/** Two BGPPeers of equal rank for one address: the first by name is used, the other one is not. */
+function claimProblems(
+  peers: readonly BgpPeerResource[],
+  node: NodeResource | undefined,
+): readonly Problem[] {
+  if (node === undefined) return [];
+  const claims = new Map<string, BgpPeerResource>();
+  const problems: Problem[] = [];
+  for (const peer of peers) {
+    if (peer.peerAddress === null || peer.nodeSelector !== null) continue;
+    if (peer.node !== null && peer.node !== node.name) continue;
+    const key = `${peer.node ?? ''} ${peer.peerAddress} ${peer.peerPort ?? 179}`;
+    const first = claims.get(key);
+    if (first === undefined) claims.set(key, peer);
+    else
+      problems.push(
+        warning(
+          'peer-shadowed',
+          `BGPPeer/${peer.name}`,
+          'spec.peerIP',
+          `BGPPeer ${first.name} is for the same nodes and the same address ${peer.peerAddress}; this one is not used`,
+        ),
+      );
+  }
+  return problems;
+}

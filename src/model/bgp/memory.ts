@@ -1,0 +1,177 @@
+import type { NodeResource } from '../calico/types.ts';
+
+/**
+ * What a computation keeps for the next one. Values are reused by identity only: a remembered value is given back when
+ * the very same inputs come again, so a computation with memory always equals one without.
+ */
+export interface Memory {
+  readonly values: Map<string, Remembered>;
+  readonly nodeMaps: Map<string, NodeMap<unknown>>;
+}
+
+interface Remembered {
+  readonly inputs: readonly unknown[];
+  readonly value: unknown;
+}
+
+/** What a function gave for each node of the cluster. */
+interface NodeMap<T> {
+  readonly nodes: readonly NodeResource[];
+  readonly inputs: readonly unknown[];
+  /** One per node. */
+  readonly values: readonly (T | null)[];
+  /** Those that are not null, in node order. */
+  readonly found: readonly T[];
+}
+
+/** Reads the memory of the last computation and writes that of the next; what is not asked for again is forgotten. */
+export interface Recall {
+  /** `make()`, or what it gave last time under this name if all inputs are the very same. */
+  value<T>(name: string, inputs: readonly unknown[], make: () => T): T;
+  /** `made`, sharing every part that is as it was last time. */
+  model<T>(name: string, made: T): T;
+  /** As `value`, for an array whose elements are remembered elsewhere: the same array while its elements are the same. */
+  list<T>(name: string, inputs: readonly unknown[], make: () => readonly T[]): readonly T[];
+  /**
+   * The non-null results of `make` over nodes that are sorted by name. It may depend on its node and on `inputs` only:
+   * it is called for nodes that are new objects, and for all when an input is. The array is the same object while its
+   * elements are.
+   */
+  perNode<T>(
+    name: string,
+    nodes: readonly NodeResource[],
+    inputs: readonly unknown[],
+    make: (node: NodeResource) => T | null,
+  ): readonly T[];
+  readonly next: Memory;
+}
+
+export function recall(previous: Memory | undefined): Recall {
+  const next: Memory = { values: new Map(), nodeMaps: new Map() };
+  return {
+    next,
+    value<T>(name: string, inputs: readonly unknown[], make: () => T): T {
+      // Asked for before in this computation, or kept from the last one.
+      const known = next.values.get(name) ?? previous?.values.get(name);
+      if (known !== undefined && sameElements(known.inputs, inputs)) {
+        next.values.set(name, known);
+        return known.value as T;
+      }
+      const value = reuse(known?.value, make());
+      next.values.set(name, { inputs, value });
+      return value;
+    },
+    model<T>(name: string, made: T): T {
+      const value = reuse(previous?.values.get(name)?.value, made);
+      next.values.set(name, { inputs: [], value });
+      return value;
+    },
+    list<T>(name: string, inputs: readonly unknown[], make: () => readonly T[]): readonly T[] {
+      const known = previous?.values.get(name) as
+        | { inputs: readonly unknown[]; value: readonly T[] }
+        | undefined;
+      if (known !== undefined && sameElements(known.inputs, inputs)) {
+        next.values.set(name, known);
+        return known.value;
+      }
+      const made = make();
+      const value = known !== undefined && sameElements(known.value, made) ? known.value : made;
+      next.values.set(name, { inputs, value });
+      return value;
+    },
+    perNode<T>(
+      name: string,
+      nodes: readonly NodeResource[],
+      inputs: readonly unknown[],
+      make: (node: NodeResource) => T | null,
+    ): readonly T[] {
+      const known = previous?.nodeMaps.get(name) as NodeMap<T> | undefined;
+      const result = mapNodes(known, nodes, inputs, make);
+      next.nodeMaps.set(name, result);
+      return result.found;
+    },
+  };
+}
+
+function mapNodes<T>(
+  previous: NodeMap<T> | undefined,
+  nodes: readonly NodeResource[],
+  inputs: readonly unknown[],
+  make: (node: NodeResource) => T | null,
+): NodeMap<T> {
+  const sameInputs = previous !== undefined && sameElements(previous.inputs, inputs);
+  if (sameInputs && previous.nodes === nodes) return previous;
+  const values: (T | null)[] = new Array(nodes.length);
+  const found: T[] = [];
+  let at = 0;
+  for (const [index, node] of nodes.entries()) {
+    while (previous !== undefined && at < previous.nodes.length && previous.nodes[at]!.name < node.name)
+      at += 1;
+    const before = previous?.nodes[at];
+    let value: T | null;
+    if (before === node && sameInputs) value = previous!.values[at]!;
+    else {
+      value = make(node);
+      if (before?.name === node.name) value = reuse(previous!.values[at], value);
+    }
+    values[index] = value;
+    if (value !== null) found.push(value);
+  }
+  const kept = previous !== undefined && sameElements(previous.found, found) ? previous.found : found;
+  return { nodes, inputs, values, found: kept };
+}
+
+export function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i += 1) if (!Object.is(a[i], b[i])) return false;
+  return true;
+}
+
+/**
+ * `next`, with every part that equals the corresponding part of `previous` replaced by that very object. For plain data
+ * (objects, arrays, scalars) only; anything else is compared by identity. Elements of an array that have a `name` correspond
+ * by name, so that one more in front does not renew those behind it; other elements correspond by index.
+ */
+export function reuse<T>(previous: unknown, next: T): T {
+  if (Object.is(previous, next)) return next;
+  if (!isPlain(previous) || !isPlain(next) || Array.isArray(previous) !== Array.isArray(next)) return next;
+  if (Array.isArray(next)) return reuseArray(previous as unknown as readonly unknown[], next) as T;
+  const before = previous as Readonly<Record<string, unknown>>;
+  const after = next as Readonly<Record<string, unknown>>;
+  if (before['name'] !== after['name']) return next;
+  const keys = Object.keys(after);
+  let same = keys.length === Object.keys(before).length;
+  const merged: Record<string, unknown> = {};
+  for (const key of keys) {
+    merged[key] = reuse(before[key], after[key]);
+    if (!Object.is(merged[key], before[key]) || !Object.hasOwn(before, key)) same = false;
+  }
+  return (same ? previous : merged) as T;
+}
+
+function reuseArray(previous: readonly unknown[], next: readonly unknown[]): readonly unknown[] {
+  let same = previous.length === next.length;
+  let byName: ReadonlyMap<unknown, unknown> | undefined;
+  const merged = next.map((value, index) => {
+    let before = previous[index];
+    if (!Object.is(before, value) && nameOf(value) !== undefined && nameOf(before) !== nameOf(value)) {
+      byName ??= new Map(previous.map((element) => [nameOf(element), element]));
+      before = byName.get(nameOf(value));
+    }
+    const result = reuse(before, value);
+    if (!Object.is(result, previous[index])) same = false;
+    return result;
+  });
+  return same ? previous : merged;
+}
+
+function nameOf(value: unknown): unknown {
+  return isPlain(value) ? (value as Readonly<Record<string, unknown>>)['name'] : undefined;
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === Array.prototype;
+}

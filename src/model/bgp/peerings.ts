@@ -1,0 +1,195 @@
+import { familyOf } from '../calico/ip.ts';
+import { matches, parseSelector } from '../calico/selector.ts';
+import type { BgpPeerResource, Cluster, Family, NodeResource } from '../calico/types.ts';
+import type { Recall } from './memory.ts';
+import type { ModelOptions } from './options.ts';
+import {
+  type Candidate,
+  candidate,
+  type PeerPlan,
+  type Remote,
+  type SessionContext,
+  type Want,
+} from './sessions.ts';
+import { listenPortOf } from './settings.ts';
+import type { NodeSettings, SessionRule } from './types.ts';
+
+/** Everything that decides which BGPPeers give a node which sessions of one family. */
+export interface PeeringInputs {
+  readonly cluster: Cluster;
+  readonly node: NodeResource;
+  readonly settings: NodeSettings;
+  readonly context: SessionContext;
+  readonly options: ModelOptions;
+  readonly planOf: (peer: BgpPeerResource) => PeerPlan;
+}
+
+/**
+ * The sessions that BGPPeers ask for, strongest claim first: BGPPeers for all nodes, then those for some, then the other
+ * ends of both. Of candidates with the same address and port the first one wins. Within a claim the order is that of
+ * BGPPeer names and then node names, so that the result does not depend on how anything was stored.
+ */
+export function candidates(inputs: PeeringInputs, recall: Recall): readonly Candidate[] {
+  const { peers } = inputs.cluster;
+  const forward = peers.filter((peer) => isFor(peer, inputs.node));
+  const lists = [
+    ...forward.filter(isGlobal).map((peer) => forwardCandidates(peer, inputs, recall)),
+    ...forward.filter((peer) => !isGlobal(peer)).map((peer) => forwardCandidates(peer, inputs, recall)),
+    ...peers.map((peer) => reverseCandidates(peer, inputs, recall)),
+  ];
+  return recall.list(`candidates${inputs.context.family}`, lists, () => lists.flat());
+}
+
+export function isGlobal(peer: BgpPeerResource): boolean {
+  return peer.node === null && peer.nodeSelector === null;
+}
+
+/** Whether a BGPPeer is meant for this node. */
+export function isFor(peer: BgpPeerResource, node: NodeResource): boolean {
+  if (peer.nodeSelector !== null) return isSelected(peer.nodeSelector, node);
+  return peer.node === null || peer.node === node.name;
+}
+
+function isSelected(selector: string, node: NodeResource): boolean {
+  const parsed = parseSelector(selector);
+  return parsed.ok && matches(parsed.value, node.labels);
+}
+
+function forwardCandidates(
+  peer: BgpPeerResource,
+  inputs: PeeringInputs,
+  recall: Recall,
+): readonly Candidate[] {
+  const type = isGlobal(peer) ? 'global' : 'node';
+  if (peer.localWorkloadSelector !== null) return workloadCandidates(peer, inputs, recall);
+  if (peer.peerSelector !== null) {
+    const nodes = selectedNodes(peer.peerSelector, inputs, recall);
+    return nodeCandidates(peer, nodes, { type, rule: 'peerSelector' }, inputs, recall);
+  }
+  if (peer.peerAddress === null || familyOf(peer.peerAddress) !== inputs.context.family) return [];
+  return addressCandidates(peer, peer.peerAddress, type, inputs, recall);
+}
+
+function addressCandidates(
+  peer: BgpPeerResource,
+  address: string,
+  type: 'global' | 'node',
+  { cluster, settings, context, planOf }: PeeringInputs,
+  recall: Recall,
+): readonly Candidate[] {
+  const plan = planOf(peer);
+  const nodes = cluster.nodesByAddress.get(address) ?? [];
+  const match = nodes.find((node) => peer.asNumber === null || peer.asNumber === asOf(node, settings));
+  const known = match ?? nodes[0];
+  const remote: Remote = {
+    address,
+    port: peer.peerPort ?? (match === undefined ? null : listenPortOf(cluster, match.name)),
+    asNumber: peer.asNumber ?? (known === undefined ? null : asOf(known, settings)),
+    clusterId: known?.clusterId ?? null,
+    nodeName: known?.name ?? null,
+  };
+  const name = `address${context.family}:${peer.name}`;
+  return recall.value(name, [context, plan, ...Object.values(remote)], () => [
+    candidate(context, plan, remote, { type, rule: 'peerIP' }),
+  ]);
+}
+
+/** Felix evaluates the selector; it writes the BGPPeer's name into the status file of every endpoint selected. */
+function workloadCandidates(
+  peer: BgpPeerResource,
+  { cluster, context, planOf }: PeeringInputs,
+  recall: Recall,
+): readonly Candidate[] {
+  const plan = planOf(peer);
+  const name = `workload${context.family}:${peer.name}`;
+  return recall.value(name, [context, plan, cluster.endpointStatuses], () =>
+    cluster.endpointStatuses
+      .filter((status) => status.bgpPeerName === peer.name)
+      .map((status) => (context.family === 4 ? status.ipv4 : status.ipv6))
+      .filter((address) => address !== null)
+      .map((address) => {
+        const remote = { address, port: null, asNumber: peer.asNumber, clusterId: null, nodeName: null };
+        return candidate(context, plan, remote, { type: 'workload', rule: 'localWorkloadSelector' });
+      }),
+  );
+}
+
+/** Sessions to nodes, one per node with an address of the family. */
+function nodeCandidates(
+  peer: BgpPeerResource,
+  nodes: readonly NodeResource[],
+  want: Want,
+  { cluster, settings, context, planOf }: PeeringInputs,
+  recall: Recall,
+): readonly Candidate[] {
+  const plan = planOf(peer);
+  const name = `${want.type}${context.family}:${want.rule}:${peer.name}`;
+  const { clusterAsNumber, clusterListenPort } = settings;
+  const inputs = [context, plan, clusterAsNumber, clusterListenPort, cluster.nodeConfigs];
+  return recall.perNode(name, nodes, inputs, (node) => {
+    const address = addressOf(node, context.family);
+    if (address === null) return null;
+    const remote: Remote = {
+      address,
+      port: listenPortOf(cluster, node.name),
+      asNumber: asOf(node, settings),
+      clusterId: node.clusterId,
+      nodeName: node.name,
+    };
+    return candidate(context, plan, remote, want);
+  });
+}
+
+/** The other end of BGPPeers that point at this node: without it the peer would wait for a session that never comes. */
+function reverseCandidates(
+  peer: BgpPeerResource,
+  inputs: PeeringInputs,
+  recall: Recall,
+): readonly Candidate[] {
+  const rule = reverseRule(peer, inputs);
+  if (rule === null) return [];
+  return nodeCandidates(peer, nodesFor(peer, inputs, recall), { type: 'node', rule }, inputs, recall);
+}
+
+/** Whether and by which rule a BGPPeer points at this node. */
+export function reverseRule(peer: BgpPeerResource, inputs: PeeringInputs): SessionRule | null {
+  if (peer.reversePeering === 'Manual' || peer.localWorkloadSelector !== null) return null;
+  if (peer.peerSelector !== null)
+    return isSelected(peer.peerSelector, inputs.node) ? 'reverse of peerSelector' : null;
+  return pointsAtAddress(peer, inputs) ? 'reverse of peerIP' : null;
+}
+
+function pointsAtAddress(peer: BgpPeerResource, { cluster, settings, context }: PeeringInputs): boolean {
+  if (peer.peerAddress !== context.address) return false;
+  if (peer.asNumber !== null && peer.asNumber !== settings.asNumber) return false;
+  const listens = listenPortOf(cluster, settings.nodeName);
+  return peer.peerPort === null || listens === null || listens === peer.peerPort;
+}
+
+/** The nodes that a BGPPeer is for. */
+function nodesFor(peer: BgpPeerResource, inputs: PeeringInputs, recall: Recall): readonly NodeResource[] {
+  if (peer.nodeSelector !== null) return selectedNodes(peer.nodeSelector, inputs, recall);
+  if (peer.node === null) return inputs.cluster.nodes;
+  const node = inputs.cluster.nodeByName.get(peer.node);
+  return recall.list(`node:${peer.node}`, [node], () => (node === undefined ? [] : [node]));
+}
+
+function selectedNodes(
+  selector: string,
+  { cluster }: PeeringInputs,
+  recall: Recall,
+): readonly NodeResource[] {
+  const parsed = parseSelector(selector);
+  if (!parsed.ok) return [];
+  return recall.perNode(`selected:${selector}`, cluster.nodes, [], (node) =>
+    matches(parsed.value, node.labels) ? node : null,
+  );
+}
+
+function asOf(node: NodeResource, settings: NodeSettings): number {
+  return node.asNumber ?? settings.clusterAsNumber;
+}
+
+export function addressOf(node: NodeResource, family: Family): string | null {
+  return (family === 4 ? node.ipv4 : node.ipv6)?.address ?? null;
+}

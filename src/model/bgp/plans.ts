@@ -1,0 +1,129 @@
+import type { BgpFilterResource, BgpPeerResource, Cluster, Family } from '../calico/types.ts';
+import type { Problem } from '../types.ts';
+import { policyNames } from './export-policy.ts';
+import { type Direction, filterCall } from './filters.ts';
+import type { Recall } from './memory.ts';
+import type { ModelOptions } from './options.ts';
+import { resolvePassword } from './passwords.ts';
+import { accept, call, type PolicyFilter, reject, type Statement } from './policy.ts';
+import type { PeerPlan, Policies } from './sessions.ts';
+
+/** BIRD 2.17 and later refuse more; the field of the BGP capability has twelve bits. */
+const MAX_GRACEFUL_RESTART_TIME = 4_095;
+/** BIRD's hold time, which a keepalive time must not exceed. */
+const HOLD_TIME = 240;
+
+/** The policies of sessions without BGPFilters: filters that are defined once per family. */
+export function defaultPolicies(family: Family): {
+  readonly internal: Policies;
+  readonly external: Policies;
+} {
+  const names = policyNames(family);
+  const shared: PolicyFilter = { name: names.importFilter, body: importBody([], family) };
+  const to = (name: string, internal: boolean): Policies => ({
+    import: shared,
+    export: { name, body: exportBody([], internal, family) },
+  });
+  return { internal: to(names.exportInternal, true), external: to(names.exportExternal, false) };
+}
+
+function importBody(calls: readonly Statement[], family: Family): readonly Statement[] {
+  return [...calls, call(policyNames(family).raisePreference), accept];
+}
+
+function exportBody(calls: readonly Statement[], internal: boolean, family: Family): readonly Statement[] {
+  const names = policyNames(family);
+  return [call(names.setPriority), ...calls, call(names.exportToPeers, internal), reject];
+}
+
+/** A BGPPeer with its references resolved, for one family. */
+export function peerPlan(
+  cluster: Cluster,
+  peer: BgpPeerResource,
+  family: Family,
+  defaults: { readonly internal: Policies; readonly external: Policies },
+  options: ModelOptions,
+  recall: Recall,
+): PeerPlan {
+  const filters = peer.filters.map((name) => cluster.filters.get(name) ?? null);
+  const ref = peer.localWorkloadSelector === null ? peer.password : null;
+  const secret = ref === null ? undefined : cluster.secrets.get(`${options.secretsNamespace}/${ref.name}`);
+  const inputs = [peer, secret, defaults, options, ...filters];
+  return recall.value(`plan${family}:${peer.name}`, inputs, () => ({
+    peer,
+    password: resolvePassword(cluster, ref, options.secretsNamespace),
+    gracefulRestartTime: restartTime(peer.maxRestartTime),
+    keepaliveTime: isKeepaliveTime(peer.keepaliveTime) ? peer.keepaliveTime : null,
+    internal: policies(filters, true, family, defaults.internal, options),
+    external: policies(filters, false, family, defaults.external, options),
+  }));
+}
+
+export function restartTime(seconds: number | null): number | null {
+  return seconds === null ? null : Math.min(seconds, MAX_GRACEFUL_RESTART_TIME);
+}
+
+function isKeepaliveTime(seconds: number | null): boolean {
+  return seconds !== null && seconds >= 1 && seconds <= HOLD_TIME;
+}
+
+function policies(
+  filters: readonly (BgpFilterResource | null)[],
+  internal: boolean,
+  family: Family,
+  defaults: Policies,
+  options: ModelOptions,
+): Policies {
+  const lost = filters.includes(null) && !options.compat.missingFilterFailsOpen;
+  const calls = (direction: Direction): readonly Statement[] =>
+    filters
+      .filter((filter) => filter !== null)
+      .map((filter) => filterCall(filter, direction, family, internal))
+      .filter((statement) => statement !== null);
+  const one = (direction: Direction): PolicyFilter => {
+    if (lost)
+      return { name: null, body: [{ type: 'reject', comment: 'A BGPFilter of this peer is missing.' }] };
+    const statements = calls(direction);
+    if (statements.length === 0) return defaults[direction];
+    if (direction === 'import') return { name: null, body: importBody(statements, family) };
+    return { name: null, body: exportBody(statements, internal, family) };
+  };
+  return { import: one('import'), export: one('export') };
+}
+
+/** What is wrong with a BGPPeer that has sessions. */
+export function planProblems(
+  cluster: Cluster,
+  peer: BgpPeerResource,
+  options: ModelOptions,
+): readonly Problem[] {
+  const subject = `BGPPeer/${peer.name}`;
+  const problems: Problem[] = peer.filters
+    .filter((name) => !cluster.filters.has(name))
+    .map((name) => ({
+      severity: 'error',
+      id: 'filter-missing',
+      subject,
+      field: 'spec.filters',
+      message: options.compat.missingFilterFailsOpen
+        ? `there is no usable BGPFilter ${JSON.stringify(name)}; it is skipped`
+        : `there is no usable BGPFilter ${JSON.stringify(name)}; sessions of this peer exchange no routes until there is`,
+    }));
+  if (peer.maxRestartTime !== null && peer.maxRestartTime > MAX_GRACEFUL_RESTART_TIME)
+    problems.push({
+      severity: 'warning',
+      id: 'restart-time-too-long',
+      subject,
+      field: 'spec.maxRestartTime',
+      message: `BGP cannot say more than ${MAX_GRACEFUL_RESTART_TIME} s; that is used`,
+    });
+  if (peer.keepaliveTime !== null && !isKeepaliveTime(peer.keepaliveTime))
+    problems.push({
+      severity: 'warning',
+      id: 'keepalive-time-unusable',
+      subject,
+      field: 'spec.keepaliveTime',
+      message: `must be 1 s to ${HOLD_TIME} s (the hold time); BIRD's default is used`,
+    });
+  return problems;
+}

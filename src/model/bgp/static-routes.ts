@@ -1,0 +1,54 @@
+import { byText } from '../../core/order.ts';
+import { familyOf, hostNetwork } from '../calico/ip.ts';
+import type { BlockAffinityResource } from '../calico/types.ts';
+import type { FamilyInputs } from './family.ts';
+import type { Candidate } from './sessions.ts';
+import type { StaticRoute } from './types.ts';
+
+/** The blocks of this node in one family: its affinities, or its pod CIDRs with host-local IPAM. */
+export function ownBlocks({
+  cluster,
+  node,
+  settings,
+  family,
+  options,
+}: Omit<FamilyInputs, 'services'>): readonly BlockAffinityResource[] {
+  if (options.usePodCidr && node !== undefined)
+    return [...node.podCidrs]
+      .filter((cidr) => familyOf(cidr) === family)
+      .sort(byText)
+      .map((cidr) => ({
+        origin: node.origin,
+        node: node.name,
+        family,
+        cidr,
+        state: 'confirmed',
+        implicit: false,
+      }));
+  return cluster.blocks.filter(
+    (block) => block.family === family && block.node === settings.nodeName && block.state !== 'pending',
+  );
+}
+
+/**
+ * Blackholes for this node's blocks (so that it announces them whole, and drops what goes to addresses not in use) and for
+ * the service addresses it announces, then host routes to peers that are reached through a gateway.
+ */
+export function staticRoutes(inputs: FamilyInputs, winners: readonly Candidate[]): readonly StaticRoute[] {
+  const releasing = inputs.options.compat.pendingDeletionBlackholes;
+  const routes = new Map<string, StaticRoute>();
+  const add = (prefix: string, via: string | null, comment: string): void => {
+    if (!routes.has(prefix)) routes.set(prefix, { prefix, via, comment });
+  };
+  for (const block of ownBlocks(inputs))
+    if ((block.state === 'confirmed' || releasing) && !isSingle(block.cidr))
+      add(block.cidr, null, 'IPAM block');
+  for (const cidr of inputs.services.advertised) add(cidr, null, 'service');
+  for (const { address, peerName, reachableBy } of winners)
+    if (reachableBy !== null) add(hostNetwork(address), reachableBy, `BGPPeer ${peerName}, reachableBy`);
+  return [...routes.values()];
+}
+
+function isSingle(cidr: string): boolean {
+  return cidr === hostNetwork(cidr.slice(0, cidr.indexOf('/')));
+}
