@@ -1,0 +1,88 @@
+import type { IEvent, IWatchResponse } from 'etcd3';
+import { BirdfeedError } from '../../core/errors.ts';
+import type { Change } from '../../tree/types.ts';
+import { changeOf, newestWitness, revisionOf, type Witness } from './decode.ts';
+
+/** What a response on the watch stream says about one range (by index) or about the stream. */
+export type Heard =
+  | { readonly kind: 'created'; readonly range: number }
+  | {
+      readonly kind: 'changes';
+      readonly range: number;
+      readonly changes: readonly Change[];
+      /** Revision of the last event: everything of the range up to it has been delivered. */
+      readonly revision: number;
+      readonly witness: Witness | undefined;
+    }
+  /** etcd says by itself that the range is complete up to `revision`. */
+  | { readonly kind: 'notice'; readonly range: number; readonly revision: number }
+  /** Somebody is there; nothing else follows from it. */
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'compacted'; readonly revision: number }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Ids that we give our watchers start at 1: 0 means "choose one" to etcd, and it uses -1 for what concerns none. */
+export function watchIdOf(range: number): number {
+  return range + 1;
+}
+
+/**
+ * Puts responses together again. etcd splits what happened in one revision, or was due when a watcher caught up, over
+ * several responses when it is large (`fragment`): nothing may be delivered before the last part is there, since a
+ * connection that ends between two parts must leave the resume point in front of the first.
+ */
+export class ResponseReader {
+  readonly #ranges: number;
+  readonly #parts = new Map<number, IEvent[]>();
+
+  /** `ranges`: how many watchers were asked for. */
+  constructor(ranges: number) {
+    this.#ranges = ranges;
+  }
+
+  /** Throws BF_DATASTORE_PROTOCOL for what no etcd would send. */
+  read(response: IWatchResponse): Heard {
+    if (response.canceled) return canceled(response);
+    const id = Number(response.watch_id);
+    // Replies to progress requests name no watcher. Their revision says nothing: servers before 3.4.25 and 3.5.8 send
+    // them ahead of events that came earlier (etcd issue 15220).
+    if (id === -1) return { kind: 'alive' };
+    const range = id - 1;
+    if (!(range >= 0 && range < this.#ranges)) {
+      throw new BirdfeedError(
+        'BF_DATASTORE_PROTOCOL',
+        `etcd answered for a watcher ${response.watch_id} that does not exist`,
+      );
+    }
+    if (response.created) return { kind: 'created', range };
+    return this.#events(range, response);
+  }
+
+  #events(range: number, response: IWatchResponse): Heard {
+    const earlier = this.#parts.get(range);
+    if (response.fragment) {
+      // Decoded at the end, so that a half-received batch has no effect.
+      this.#parts.set(range, earlier === undefined ? response.events : earlier.concat(response.events));
+      return { kind: 'alive' };
+    }
+    this.#parts.delete(range);
+    const events = earlier === undefined ? response.events : earlier.concat(response.events);
+    const last = events.at(-1);
+    if (last === undefined) return { kind: 'notice', range, revision: revisionOf(response.header.revision) };
+    const puts = events.filter((event) => event.type === 'Put').map(({ kv }) => kv);
+    return {
+      kind: 'changes',
+      range,
+      changes: events.map(changeOf),
+      revision: revisionOf(last.kv.mod_revision),
+      witness: newestWitness(puts),
+    };
+  }
+}
+
+/** etcd 3.4 gives no reason for a compaction, only the revision from which on it still knows what happened. */
+function canceled(response: IWatchResponse): Heard {
+  const revision = revisionOf(response.compact_revision);
+  if (revision > 0) return { kind: 'compacted', revision };
+  return { kind: 'refused', reason: response.cancel_reason || 'it gave no reason' };
+}
