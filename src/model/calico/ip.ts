@@ -137,18 +137,13 @@ export function ipv4FromNumber(value: number): string {
 }
 
 /**
- * Why a valid address cannot be one end of a BGP session, or null. BIRD refuses the whole file for an unspecified
- * neighbour and, since these sessions are multihop, for a link-local one; the others can never answer.
+ * Why a valid address cannot be one end of a BGP session, or null: what makes BIRD refuse the whole file, namely an
+ * unspecified neighbour (1.6; for IPv6 all) and, since these sessions are multihop, a link-local one. Multicast is let
+ * through: BIRD takes it, and Calico's own examples use it.
  */
-export function unusableAsEndpoint(address: Address): string | null {
-  const first = address.words[0]!;
-  if (address.words.every((word) => word === 0)) return 'is the unspecified address';
-  if (address.family === 4) {
-    if (first >= 0xe000 && first <= 0xefff) return 'is a multicast address';
-    return address.text === '255.255.255.255' ? 'is the broadcast address' : null;
-  }
-  if (first >= 0xff00) return 'is a multicast address';
-  return first >= 0xfe80 && first <= 0xfebf ? 'is a link-local address' : null;
+export function unusableAsEndpoint({ family, words }: Address): string | null {
+  if (words.every((word) => word === 0)) return 'is the unspecified address';
+  return family === 6 && words[0]! >= 0xfe80 && words[0]! <= 0xfebf ? 'is a link-local address' : null;
 }
 
 function splitCidr(text: string): [string, number] {

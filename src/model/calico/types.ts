@@ -218,9 +218,23 @@ export interface Quarantined {
   readonly field: string | null;
   /** One line: what is wrong and what is allowed. Holds no secret. */
   readonly message: string;
+  /** `conflict`: valid by itself, but another object has the same claim and wins; its last good version is not used. */
+  readonly reason: 'invalid' | 'conflict';
   /** True when the last good version stands in for it. */
   readonly lastGoodUsed: boolean;
 }
+
+export type Resource =
+  | NodeResource
+  | BgpConfigurationResource
+  | BgpPeerResource
+  | BgpFilterResource
+  | IpPoolResource
+  | BlockAffinityResource
+  | ServiceResource
+  | EndpointSliceResource
+  | SecretResource
+  | EndpointStatusResource;
 
 /**
  * Everything the model reads, indexed. Arrays are sorted by name (blocks and pools by CIDR key text); each array and map
