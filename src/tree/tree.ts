@@ -1,6 +1,6 @@
 import { BirdfeedError } from '../core/errors.ts';
+import { covers, forEachPrefixOf, normalPrefix } from '../core/prefix.ts';
 import { diffSnapshots, sortedEntries } from './diff.ts';
-import { covers, forEachPrefixOf, normalPrefix, undeclared } from './prefix.ts';
 import { currentEntries, entriesBelow, noteChange, type Subtree, uniqueSorted } from './subtree.ts';
 import type { Change, Entry, TreeView } from './types.ts';
 
@@ -166,6 +166,12 @@ export function createTree(): Tree {
     const below = mount === '' ? all : entriesBelow(all, mount);
     return below.filter((entry) => owned(entry.key));
   }
+}
+
+function undeclared(what: string): BirdfeedError {
+  return new BirdfeedError('BF_INTERNAL', `${what} was read, but nothing declared that it is to be watched`, {
+    details: { key: what },
+  });
 }
 
 function keyOf(change: Change): string {

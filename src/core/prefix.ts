@@ -1,7 +1,5 @@
-import { BirdfeedError } from '../core/errors.ts';
-
 /**
- * The form of a prefix inside the tree: no trailing slash, and the root (`/` or nothing) is the empty text. A leading
+ * The normal form of a key prefix: no trailing slash, and the root (`/` or nothing) is the empty text. A leading
  * slash is never invented, since etcd keys may do without one.
  */
 export function normalPrefix(prefix: string): string {
@@ -25,12 +23,6 @@ export function forEachPrefixOf(key: string, visit: (prefix: string) => void): v
   visit('');
   for (let at = key.indexOf('/', 1); at !== -1; at = key.indexOf('/', at + 1)) visit(key.slice(0, at));
   if (key !== '') visit(key);
-}
-
-export function undeclared(what: string): BirdfeedError {
-  return new BirdfeedError('BF_INTERNAL', `${what} was read, but nothing declared that it is to be watched`, {
-    details: { key: what },
-  });
 }
 
 const SLASH = 47;
