@@ -96,7 +96,7 @@ export async function undo(client: BirdClient, options: Omit<LoadOptions, 'mark'
 }
 
 /** `configure check`: parses without loading. Scan for what crashes BIRD before: the daemon itself parses. */
-export function checkOnSocket(client: BirdClient, path: string, timeoutMs = 60_000): Promise<Reply> {
+export function checkOnSocket(client: BirdClient, path: string, timeoutMs: number): Promise<Reply> {
   return client.command(`configure check ${quotePath(path)}`, timeoutMs);
 }
 

@@ -73,7 +73,11 @@ async function checkFile(directory: string, checked: CheckedFile, deps: CheckDep
   return shorten(await checkWithSocket(checked.client, path, deps.timeoutMs), directory);
 }
 
-async function checkWithSocket(client: BirdClient, path: string, timeoutMs?: number): Promise<CheckOutcome> {
+async function checkWithSocket(
+  client: BirdClient,
+  path: string,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Promise<CheckOutcome> {
   try {
     const reply = await checkOnSocket(client, path, timeoutMs);
     const birdVersion = client.version;
@@ -97,8 +101,11 @@ async function checkWithSocket(client: BirdClient, path: string, timeoutMs?: num
       message: found.message,
       birdVersion,
     };
-  } catch (error) {
-    return { type: 'condition', error: asBirdfeedError(error) };
+  } catch (cause) {
+    const error = asBirdfeedError(cause);
+    if (error.code !== 'BF_BIRD_DIED') return { type: 'condition', error };
+    // Perhaps by chance, but asking again might kill the next one, and the next.
+    return { type: 'failed', file: path, line: null, message: error.message, birdVersion: client.version };
   }
 }
 

@@ -92,7 +92,7 @@ export class Targets {
 
   /** Every daemon shall run this generation. The newest wins; what an older one comes to is no longer reported. */
   want(wanted: WantedGeneration): void {
-    if (this.#wanted?.generation !== wanted.generation) this.#results.clear();
+    if (this.#wanted?.generation !== wanted.generation) this.#forgetResults();
     this.#wanted = wanted;
     for (const supervisor of this.#supervisors) {
       const { file } = supervisor.target;
@@ -147,6 +147,12 @@ export class Targets {
     for (const supervisor of this.#supervisors) supervisor.stop();
   }
 
+  /** What a daemon waits for stays true whatever is wanted of it. */
+  #forgetResults(): void {
+    for (const [target, result] of this.#results)
+      if (result.type !== 'pending') this.#results.set(target, PENDING);
+  }
+
   #onFact(target: Target, fact: TargetFact): void {
     const result = this.#resultOf(target, fact);
     if (result !== null) this.#results.set(target, result);
@@ -173,7 +179,7 @@ export class Targets {
         return isDrift ? PENDING : null;
       }
       case 'connected':
-        return null;
+        return this.#results.get(target)?.type === 'refused' ? null : PENDING;
     }
   }
 
