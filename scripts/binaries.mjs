@@ -6,14 +6,13 @@
 // installed, no service starts) and runs with the C library of its own suite, so that packages of two suites, and two
 // packages that conflict, live side by side. Works without root; only iproute2 and openssl are installed system-wide,
 // when missing and when we may. Prints a table, exits 0 even when something is missing: the tests decide what that means.
-// Running a program through a loader of one's own: ld.so(8).
 
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { lastLine, messageOf, openSuite, run, writeLauncher } from './debian-packages.mjs';
 
 const FOLDER = fileURLToPath(new URL('../.binaries', import.meta.url));
 const MANIFEST = join(FOLDER, 'manifest.json');
@@ -115,13 +114,15 @@ async function readManifest() {
 /** Unpacks what is lacking of one suite; a failure is recorded for each binary it concerns and does not stop the rest. */
 async function provisionSuite(suite, lacking, manifest) {
   const work = join(FOLDER, `work-${suite}`);
+  const libraries = join(FOLDER, `lib-${suite}`);
+  const packages = lacking.flatMap((wanted) => wanted.packages);
+  let apt;
   try {
-    const apt = await prepareApt(suite, work);
-    const libraries = await unpackLibraries(
-      apt,
-      suite,
-      lacking.flatMap((wanted) => wanted.packages),
-    );
+    progress(`reading the package lists of ${suite}`);
+    apt = await openSuite(suite, work);
+    progress(`unpacking libraries of ${suite}`);
+    // Over what is there, since another binary of the suite may be running from it.
+    await apt.unpackLibrariesOf(packages, libraries);
     for (const wanted of lacking) {
       try {
         manifest.binaries[wanted.name] = await provisionOne(apt, wanted, libraries);
@@ -135,7 +136,7 @@ async function provisionSuite(suite, lacking, manifest) {
   } catch (error) {
     for (const wanted of lacking) fail(wanted, messageOf(error));
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await apt?.close();
   }
 
   function fail(wanted, reason) {
@@ -144,130 +145,17 @@ async function provisionSuite(suite, lacking, manifest) {
   }
 }
 
-/**
- * Makes an apt that knows one suite only, with lists and cache of its own, from the mirrors the machine already uses.
- * Returns functions that run it.
- */
-async function prepareApt(suite, work) {
-  await rm(work, { recursive: true, force: true });
-  for (const folder of ['lists/partial', 'cache/archives/partial', 'download']) {
-    await mkdir(join(work, folder), { recursive: true });
-  }
-  const sources = join(work, 'sources.list');
-  await writeFile(sources, await sourcesFor(suite));
-  const options = [
-    `-oDir::Etc::sourcelist=${sources}`,
-    '-oDir::Etc::sourceparts=/dev/null',
-    `-oDir::State::Lists=${join(work, 'lists')}`,
-    `-oDir::Cache=${join(work, 'cache')}`,
-    '-oAPT::Sandbox::User=root',
-    '-oAcquire::Languages=none',
-    '-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
-    '-oAcquire::Retries=2',
-    '-oAcquire::http::Timeout=30',
-    '-oAcquire::https::Timeout=30',
-  ];
-  progress(`reading the package lists of ${suite}`);
-  await run('apt-get', [...options, '-q', 'update']);
-  return {
-    show: (names) => run('apt-cache', [...options, 'show', '--no-all-versions', ...names]),
-    download: async (names, to) => {
-      const folder = join(work, 'download', names[0]);
-      await mkdir(folder, { recursive: true });
-      await run('apt-get', [...options, '-q', 'download', ...names], { cwd: folder });
-      for (const file of await readdir(folder)) await run('dpkg-deb', ['-x', join(folder, file), to]);
-    },
-  };
-}
-
-/** The machine's Debian mirrors with their suite's code name replaced: `bookworm-security` → `trixie-security`. */
-async function sourcesFor(suite) {
-  const format = '$(CREATED_BY)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(SIGNED_BY)';
-  const targets = await run('apt-get', ['indextargets', '--format', format]);
-  const lines = new Set();
-  for (const target of targets.split('\n')) {
-    const [kind, uri, release, component, signedBy] = target.split('|');
-    const known = /^(bullseye|bookworm|trixie|oldstable|stable)(-security)?\/?$/.exec(release ?? '');
-    if (kind !== 'Packages' || component !== 'main' || known === null) continue;
-    // An unset field comes back as the literal text of the placeholder.
-    const options = signedBy.startsWith('/') ? `[signed-by=${signedBy}] ` : '';
-    lines.add(`deb ${options}${uri} ${suite}${known[2] ?? ''} main`);
-  }
-  if (lines.size === 0) throw new Error("the machine's apt knows no Debian mirror to take the address from");
-  return `${[...lines].join('\n')}\n`;
-}
-
-/**
- * Unpacks the shared libraries that the packages depend on, the C library and its loader included. Over what is there,
- * since another binary of the suite may be running from it.
- */
-async function unpackLibraries(apt, suite, packages) {
-  const root = join(FOLDER, `lib-${suite}`);
-  const libraries = new Set();
-  for (let next = packages; next.length > 0; ) {
-    const found = [...(await apt.show(next)).matchAll(/^(?:Pre-)?Depends: (.*)$/gm)];
-    const names = found.flatMap(([, list]) =>
-      list.split(',').map((item) => item.trim().split(/[\s:]/, 1)[0]),
-    );
-    next = [...new Set(names)].filter((name) => /^(lib|zlib)/.test(name) && !libraries.has(name));
-    for (const name of next) libraries.add(name);
-  }
-  progress(`unpacking ${libraries.size} libraries of ${suite}`);
-  if (libraries.size > 0) await apt.download([...libraries], root);
-  return root;
-}
-
 async function provisionOne(apt, wanted, libraries) {
   const folder = join(FOLDER, wanted.name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'bin'), { recursive: true });
-  await apt.download(wanted.packages, join(folder, 'root'));
+  await apt.unpack(wanted.packages, join(folder, 'root'));
   const paths = {};
   for (const [name, inside] of Object.entries(wanted.programs)) {
-    await writeWrapper(join(folder, 'bin', name), join(folder, 'root', inside), libraries);
+    await writeLauncher(join(folder, 'bin', name), join(folder, 'root', inside), libraries);
     paths[name] = join(wanted.name, 'bin', name);
   }
   return { version: await verify(wanted, paths), suite: wanted.suite, packages: wanted.packages, paths };
-}
-
-/** A script that becomes the program (same pid), run by the loader of its own suite. */
-async function writeWrapper(wrapper, program, libraries) {
-  const command = [];
-  const interpreter = await readInterpreter(program);
-  if (interpreter !== undefined) {
-    const loader = await findFile(libraries, basename(interpreter));
-    if (loader === undefined) throw new Error(`no ${basename(interpreter)} among the unpacked libraries`);
-    const triplet = basename(dirname(loader));
-    const folders = ['lib', 'usr/lib']
-      .map((lib) => join(libraries, lib, triplet))
-      .filter((f) => existsSync(f));
-    command.push(loader, '--library-path', folders.join(':'));
-  }
-  command.push(program);
-  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-  await writeFile(wrapper, `#!/bin/sh\nexec ${quoted} "$@"\n`);
-  await chmod(wrapper, 0o755);
-}
-
-/** The loader an ELF program asks for (its PT_INTERP text lies in the first page); undefined for a static one. */
-async function readInterpreter(program) {
-  const file = await open(program);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(8192), 0, 8192, 0);
-    return /\/lib[\w/.-]*\/(ld[\w.-]*\.so[\w.-]*)\0/
-      .exec(buffer.toString('latin1', 0, bytesRead))?.[0]
-      .slice(0, -1);
-  } finally {
-    await file.close();
-  }
-}
-
-/** A regular file by name; links are passed over, since those of libc6 may be absolute and leave the folder. */
-async function findFile(folder, name) {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() && entry.name === name) return join(entry.parentPath ?? entry.path, name);
-  }
-  return undefined;
 }
 
 /** Runs every program of a binary once; returns its version or throws what is wrong. */
@@ -301,8 +189,7 @@ async function provisionTools() {
 }
 
 function onPath(program) {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
-  return folders.some((folder) => existsSync(join(folder, program)));
+  return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }
 
 function table(manifest, tools) {
@@ -318,21 +205,6 @@ function table(manifest, tools) {
   return rows.map(([name, version, from]) => `${name.padEnd(9)} ${version.padEnd(10)} ${from}`).join('\n');
 }
 
-/** Runs a program without stdin; resolves to stdout and stderr together, rejects with its last line. */
-function run(program, args, { anyStatus = false, timeout = 600_000, ...options } = {}) {
-  return new Promise((resolve, reject) => {
-    const limits = { timeout, maxBuffer: 256 << 20, encoding: 'utf8', ...options };
-    const child = execFile(program, args, limits, (error, stdout, stderr) => {
-      const output = `${stdout}\n${stderr}`;
-      if (error === null || (anyStatus && typeof error.code === 'number')) return resolve(output);
-      const why =
-        error.code === 'ENOENT' ? 'not found' : error.killed ? 'timed out' : lastLine(stderr || stdout);
-      reject(new Error(`${program} ${args.filter((arg) => !arg.startsWith('-'))[0] ?? ''}: ${why}`));
-    });
-    child.stdin?.end();
-  });
-}
-
 /** Waits for another run of this script; a lock whose owner is gone is taken over. */
 async function lock(path) {
   for (let announced = false; ; announced = true) {
@@ -343,13 +215,9 @@ async function lock(path) {
       if (error.code !== 'EEXIST') throw error;
     }
     const owner = Number(await readFile(path, 'utf8').catch(() => '0'));
-    const age =
-      Date.now() -
-      (await stat(path).then(
-        (found) => found.mtimeMs,
-        () => Date.now(),
-      ));
-    if (owner > 0 ? !isAlive(owner) : age > 5_000) await rm(path, { force: true });
+    // Empty for the moment between creation and writing; for longer only if its owner died right there.
+    const modified = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (owner > 0 ? !isAlive(owner) : Date.now() - modified > 5_000) await rm(path, { force: true });
     else if (!announced) progress(`waiting for process ${owner}, which does the same`);
     await sleep(100);
   }
@@ -362,14 +230,6 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === 'EPERM';
   }
-}
-
-function lastLine(text) {
-  return text.trim().split('\n').at(-1) ?? '';
-}
-
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function progress(line) {

@@ -16,6 +16,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const binary = (name) => join(root, 'node_modules/.bin', name);
 
+// ip and other programs that tests call are in the sbin folders, which not every shell has on its path.
+process.env.PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+
 /** A run that takes longer hangs. */
 const VITEST_LIMIT_MS = 45 * 60_000;
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { type BirdBinary, canUseNamespaces } from './binaries.ts';
-import { DaemonProcess } from './daemon-process.ts';
+import type { BirdBinary } from './binaries.ts';
+import { canUsePrivateNamespaces, DaemonProcess } from './daemon-process.ts';
 import { makeDir, removeDir } from './tmp.ts';
 
 export interface BirdOptions {
@@ -15,8 +15,8 @@ export interface BirdOptions {
   /** Start the IPv6 daemon of 1.6. */
   readonly ipv6?: boolean;
   /**
-   * Namespace to run in. Default: a private one where namespaces can be made, so that no test BIRD touches the machine's
-   * routes or competes for port 179; without root it shares the machine's, where it may do neither.
+   * Namespace to run in. Default: a private one, so that no test BIRD touches the machine's routes or competes for port
+   * 179. Where that cannot be had it shares the machine's, and its sessions may say `No listening socket`.
    */
   readonly netns?: string;
 }
@@ -66,7 +66,7 @@ export class BirdDaemon {
     if (typeof config === 'string') await writeFile(paths.config, config);
     const program = options.ipv6 ? (binary.bird6 ?? binary.bird) : binary.bird;
     const args = ['-f', '-c', paths.config, '-s', paths.socket, ...(options.args ?? [])];
-    const netns = options.netns ?? (canUseNamespaces() ? 'private' : undefined);
+    const netns = options.netns ?? (canUsePrivateNamespaces() ? 'private' : undefined);
     const start = () => new DaemonProcess(program, args, netns === undefined ? {} : { netns });
     const daemon = new BirdDaemon(binary.version, paths, start);
     try {

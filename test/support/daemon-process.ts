@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,19 @@ export interface DaemonOptions {
    * with only lo in it, that goes away with the process. Absent: the namespace of the tests.
    */
   readonly netns?: string;
+}
+
+/** Somebody who is not root has the right to a network namespace inside a user namespace of his own, where he is root. */
+const UNSHARE = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--map-root-user']), '--net', '--'];
+
+let privateNamespaces: boolean | undefined;
+
+/** Whether `netns: 'private'` works here; it needs no root where the kernel lets everybody make user namespaces. */
+export function canUsePrivateNamespaces(): boolean {
+  const [unshare, ...args] = UNSHARE as [string, ...string[]];
+  const trial = () => spawnSync(unshare, [...args, 'ip', 'link', 'set', 'lo', 'up'], { stdio: 'ignore' });
+  privateNamespaces ??= trial().status === 0;
+  return privateNamespaces;
 }
 
 const OUTPUT_LIMIT = 256 * 1024;
@@ -123,5 +136,5 @@ export class DaemonProcess {
 function namespaceCommand(netns: string | undefined): string[] {
   if (netns === undefined) return [];
   if (netns !== 'private') return ['ip', 'netns', 'exec', netns];
-  return ['unshare', '--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+  return [...UNSHARE, 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 }
