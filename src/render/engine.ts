@@ -1,25 +1,44 @@
 import { sha256 } from '../core/digest.ts';
 import { BirdfeedError } from '../core/errors.ts';
 import { byText, sortedBy } from '../core/order.ts';
-import { didYouMean } from '../core/suggest.ts';
 import { analyse, type TemplateFacts } from './analyse.ts';
+import { createTemplateEnvironment, depthLimiter } from './environment.ts';
 import { asRenderError, faultAt } from './fault.ts';
-import { BIRD_FILTERS } from './functions/bird.ts';
-import { KEPT_FILTERS, KEPT_GLOBALS, TAKES_NULL } from './functions/builtin.ts';
+import { functionGroups } from './functions/all.ts';
+import type { EnvironmentVariables } from './functions/environment.ts';
 import type { TemplateFunction } from './functions/types.ts';
 import { checkTemplate, type Vocabulary } from './link.ts';
 import { type LoadedTemplates, loadTemplates } from './load.ts';
-import { MARK_PLACEHOLDER } from './mark-placeholder.ts';
-import { createEnvironment, type Environment, transform } from './nunjucks-internals.ts';
+import {
+  createLookupScope,
+  type LookupRequest,
+  type LookupScope,
+  type LookupTable,
+  NO_LOOKUPS,
+} from './lookup-table.ts';
+import { type CompiledTemplate, type Environment, transform } from './nunjucks-internals.ts';
 import { parseTemplate } from './parse.ts';
 import { type Place, StrictCompiler } from './strict-compiler.ts';
 import { StrictRuntime } from './strict-runtime.ts';
 
-export interface EngineOptions {
-  /** Searched in order; the first that has a name wins. */
-  readonly templateDirs: readonly string[];
+export interface CompileOptions {
   /** Names of functions that contexts bring along (`getv`): calls of other unknown names are found when compiling. */
   readonly contextFunctions?: readonly string[];
+  /** What `getenv` sees; nothing when left out. */
+  readonly environment?: EnvironmentVariables;
+}
+
+export interface EngineOptions extends CompileOptions {
+  /** Searched in order; the first that has a name wins. */
+  readonly templateDirs: readonly string[];
+}
+
+/** What came of one rendering. With anything unresolved there is no text: resolve it (resolve.ts) and render again. */
+export interface RenderResult {
+  readonly text: string | null;
+  /** Everything that was looked up, by key. */
+  readonly asked: ReadonlyMap<string, LookupRequest>;
+  readonly unresolved: readonly LookupRequest[];
 }
 
 /**
@@ -32,103 +51,95 @@ export interface Engine {
   readonly problems: ReadonlyMap<string, BirdfeedError>;
   /** SHA-256 over names and texts of all templates. */
   readonly digest: string;
-  /** Throws BirdfeedError: BF_TEMPLATE_MISSING, BF_TEMPLATE_SYNTAX, BF_TEMPLATE_FAILED, BF_KEY_MISSING. */
+  /**
+   * For templates without look-ups (time, DNS, files); one that has some fails.
+   * Throws BirdfeedError: BF_TEMPLATE_MISSING, BF_TEMPLATE_SYNTAX, BF_TEMPLATE_FAILED, BF_KEY_MISSING.
+   */
   render(name: string, context: Readonly<Record<string, unknown>>): string;
+  /** As render, with answers to look-ups. While some are unresolved, an error is not one yet. */
+  renderWith(name: string, context: Readonly<Record<string, unknown>>, table: LookupTable): RenderResult;
 }
 
 /** Reads and compiles the templates. Throws only when a directory cannot be read. */
 export function createEngine(options: EngineOptions): Engine {
-  return compileEngine(loadTemplates(options.templateDirs), options.contextFunctions);
+  return compileEngine(loadTemplates(options.templateDirs), options);
 }
 
 /** The engine for templates that are in memory already. */
-export function compileEngine(loaded: LoadedTemplates, contextFunctions: readonly string[] = []): Engine {
-  const functions: readonly TemplateFunction[] = BIRD_FILTERS;
-  const roots = new Map<string, unknown>();
+export function compileEngine(loaded: LoadedTemplates, options: CompileOptions = {}): Engine {
+  let scope: LookupScope = createLookupScope(NO_LOOKUPS);
+  const functions = Object.values(functionGroups(() => scope, options.environment ?? {})).flat();
+  const roots = new Map<string, CompiledTemplate>();
   const problems = new Map(loaded.refused);
-  const env = environment(roots, problems, functions);
+  const env = createTemplateEnvironment(roots, problems, functions);
+  const vocabulary = vocabularyOf(env, functions, options.contextFunctions ?? []);
+  const { names, pinned } = compileAll(loaded, env, vocabulary, { roots, problems });
+
+  function renderWith(
+    name: string,
+    context: Readonly<Record<string, unknown>>,
+    table: LookupTable,
+  ): RenderResult {
+    refuseHiding(name, context, pinned);
+    const own = createLookupScope(table);
+    scope = own;
+    const { asked, unresolved } = own;
+    try {
+      const text = env.render(name, context);
+      return { text: unresolved.length === 0 ? text : null, asked, unresolved };
+    } catch (error) {
+      if (unresolved.length > 0) return { text: null, asked, unresolved };
+      throw asError(loaded, name, error);
+    }
+  }
+
+  function render(name: string, context: Readonly<Record<string, unknown>>): string {
+    const { text, unresolved } = renderWith(name, context, NO_LOOKUPS);
+    if (text !== null) return text;
+    const kinds = [...new Set(unresolved.map((request) => request.kind))].join(', ');
+    throw new BirdfeedError('BF_TEMPLATE_FAILED', `${name}: look-ups (${kinds}) are not possible here`);
+  }
+
+  return { names, problems, digest: digestOf(loaded), render, renderWith };
+}
+
+/** Parses all templates, then checks and compiles each, since the checks look at the others. Fills `into`. */
+function compileAll(
+  loaded: LoadedTemplates,
+  env: Environment,
+  vocabulary: Vocabulary,
+  into: { readonly roots: Map<string, CompiledTemplate>; readonly problems: Map<string, BirdfeedError> },
+): { readonly names: readonly string[]; readonly pinned: ReadonlyMap<string, ReadonlySet<string>> } {
   const places: Place[] = [];
   Object.assign(env, { strict: new StrictRuntime(places, new Map(Object.entries(env.filters))) });
-
-  const facts = new Map<string, TemplateFacts>();
   const names = [...loaded.sources.keys(), ...loaded.refused.keys()].sort(byText);
-  const all = { names: new Set(names), facts };
-  const vocabulary = vocabularyOf(env, functions, contextFunctions);
-  const report = (name: string, error: unknown): BirdfeedError => {
-    const fault = faultAt(error, { template: name, line: 0, column: 0 });
-    const source = loaded.sources.get(fault.at.template);
-    return asRenderError(fault, source?.text, source?.file);
-  };
+  const facts = new Map<string, TemplateFacts>();
+  const pinned = new Map<string, ReadonlySet<string>>();
+  const limitDepth = depthLimiter();
   const attempt = (name: string, step: () => void): void => {
     try {
       step();
     } catch (error) {
-      problems.set(name, report(name, error));
+      into.problems.set(name, asError(loaded, name, error));
     }
   };
   for (const [name, source] of loaded.sources) {
     attempt(name, () => facts.set(name, analyse(name, parseTemplate(name, source.text))));
   }
+  const all = { names: new Set(names), facts };
   for (const [name, own] of facts) {
     attempt(name, () => {
-      checkTemplate(own, all, vocabulary);
-      roots.set(name, compile(own, places));
+      pinned.set(name, checkTemplate(own, all, vocabulary));
+      into.roots.set(name, limitDepth(compile(own, places)));
     });
   }
-  return { names, problems, digest: digestOf(loaded), render };
-
-  function render(name: string, context: Readonly<Record<string, unknown>>): string {
-    refuseHiding(context, vocabulary.globals);
-    try {
-      return env.render(name, context);
-    } catch (error) {
-      throw report(name, error);
-    }
-  }
+  return { names, pinned };
 }
 
-/** nunjucks' Environment over compiled templates, with our filters and functions and what is kept of its own. */
-function environment(
-  roots: ReadonlyMap<string, unknown>,
-  problems: ReadonlyMap<string, BirdfeedError>,
-  functions: readonly TemplateFunction[],
-): Environment {
-  const env = createEnvironment((name) =>
-    roots.has(name) ? { src: { type: 'code', obj: roots.get(name) }, path: name, noCache: false } : null,
-  );
-  env.filters = keptFilters(env.filters);
-  env.globals = Object.fromEntries(Object.keys(KEPT_GLOBALS).map((name) => [name, env.globals[name]]));
-  env.globals['content_mark'] = MARK_PLACEHOLDER;
-  for (const { name, as, call } of functions) {
-    if (as !== 'function') env.filters[name] = call;
-    if (as !== 'filter') env.globals[name] = call;
-  }
-  const getTemplate = env.getTemplate.bind(env);
-  env.getTemplate = (name, eager, parent, ignoreMissing, callback) => {
-    if (typeof name === 'string' && !roots.has(name)) {
-      const problem = problems.get(name);
-      if (problem !== undefined) throw problem;
-      if (ignoreMissing !== true) throw missing(name, roots);
-    }
-    return getTemplate(name, eager, parent, ignoreMissing, callback);
-  };
-  return env;
-}
-
-function keptFilters(own: Environment['filters']): Environment['filters'] {
-  const kept: Environment['filters'] = {};
-  for (const name of Object.keys(KEPT_FILTERS)) {
-    const filter = own[name]!;
-    if (TAKES_NULL.has(name)) {
-      kept[name] = filter;
-      continue;
-    }
-    kept[name] = function (...args) {
-      if (args[0] === null || args[0] === undefined) throw new Error(`is ${args[0]}`);
-      return filter.apply(this, args);
-    };
-  }
-  return kept;
+function asError(loaded: LoadedTemplates, name: string, error: unknown): BirdfeedError {
+  const fault = faultAt(error, { template: name, line: 0, column: 0 });
+  const source = loaded.sources.get(fault.at.template);
+  return asRenderError(fault, source?.text, source?.file);
 }
 
 function vocabularyOf(
@@ -146,23 +157,24 @@ function vocabularyOf(
 }
 
 /** Runs the generated code, which returns the template's functions. */
-function compile(facts: TemplateFacts, places: Place[]): unknown {
+function compile(facts: TemplateFacts, places: Place[]): CompiledTemplate {
   const compiler = new StrictCompiler(facts.name, places);
   compiler.compile(transform(facts.tree));
-  return new Function(compiler.getCode())();
+  return new Function(compiler.getCode())() as CompiledTemplate;
 }
 
-/** A context that hides a function would make a fragment, which may call that function, depend on the context. */
-function refuseHiding(context: Readonly<Record<string, unknown>>, globals: ReadonlySet<string>): void {
-  for (const key of Object.keys(context)) {
-    if (globals.has(key))
-      throw new BirdfeedError('BF_INTERNAL', `the context hides the template function ${key}`);
+/** A context that hides a function which a fragment calls would make the fragment's text depend on the context. */
+function refuseHiding(
+  name: string,
+  context: Readonly<Record<string, unknown>>,
+  pinned: ReadonlyMap<string, ReadonlySet<string>>,
+): void {
+  for (const functions of pinned.values()) {
+    const hidden = [...functions].find((key) => Object.hasOwn(context, key));
+    if (hidden === undefined) continue;
+    const message = `${name}: the context hides the function ${hidden}, on which a fragment counts`;
+    throw new BirdfeedError('BF_TEMPLATE_FAILED', message);
   }
-}
-
-function missing(name: string, roots: ReadonlyMap<string, unknown>): BirdfeedError {
-  const message = `template ${JSON.stringify(name)} does not exist${didYouMean(name, roots.keys())}`;
-  return new BirdfeedError('BF_TEMPLATE_MISSING', message);
 }
 
 function digestOf(loaded: LoadedTemplates): string {

@@ -18,13 +18,15 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
  * Checks the body of one `{% fragment %}`. Its text is kept per item for as long as the item is the same object, so
  * whatever else it read would go stale without a sign. It may use its item, what it sets itself, macros imported at the top
  * of the template from files that are pure, and functions and filters that give equal results for equal arguments.
+ * Returns the functions it counts on, which a context must not hide.
  */
 export function checkFragment(
   fragment: AstNode,
   facts: TemplateFacts,
   all: Templates,
   vocabulary: Vocabulary,
-): void {
+): ReadonlySet<string> {
+  const used = new Set<string>();
   const refuse = (node: AstNode, message: string): never => {
     throw new TemplateFault('BF_TEMPLATE_SYNTAX', message, placeOf(facts.name, node));
   };
@@ -38,6 +40,7 @@ export function checkFragment(
     if (vocabulary.globals.has(name) && !facts.bound.has(name)) {
       if (vocabulary.impure.has(name))
         refuse(node, `a fragment cannot call ${name}: its result changes by itself`);
+      used.add(name);
       return;
     }
     refuse(
@@ -53,6 +56,7 @@ export function checkFragment(
     },
     tag: (node, tag) => refuse(node, `{% ${tag} %} is not possible in a fragment`),
   });
+  return used;
 }
 
 interface Visitor {

@@ -22,15 +22,20 @@ export interface Templates {
 
 /**
  * Checks one template against the vocabulary and the other templates: what nunjucks finds only when the line is executed,
- * and reports without a line. Throws the first TemplateFault in the order templates, filters, calls, fragments.
+ * and reports without a line. Throws the first TemplateFault in the order templates, filters, calls, fragments; returns the
+ * functions that fragments count on.
  */
-export function checkTemplate(facts: TemplateFacts, all: Templates, vocabulary: Vocabulary): void {
+export function checkTemplate(
+  facts: TemplateFacts,
+  all: Templates,
+  vocabulary: Vocabulary,
+): ReadonlySet<string> {
   checkRefs(facts, all);
   for (const use of facts.filters) known('filter', use, vocabulary.filters);
   for (const use of facts.tests) known('test', use, vocabulary.tests);
   const callable = callableNames(all, vocabulary);
   for (const use of facts.calls) known('function or macro', use, callable);
-  for (const fragment of facts.fragments) checkFragment(fragment, facts, all, vocabulary);
+  return new Set(facts.fragments.flatMap((node) => [...checkFragment(node, facts, all, vocabulary)]));
 }
 
 function checkRefs(facts: TemplateFacts, all: Templates): void {

@@ -106,7 +106,6 @@ export interface Environment {
   filters: Record<string, Callable>;
   readonly tests: Readonly<Record<string, Callable>>;
   globals: Record<string, unknown>;
-  /** Gives nunjucks a template: `obj` is what the compiled code returned. */
   getTemplate(
     name: unknown,
     eager?: unknown,
@@ -117,9 +116,20 @@ export interface Environment {
   render(name: string, context: object): string;
 }
 
-/** What a loader hands to nunjucks: a compiled template. `obj` is what its generated code returned. */
+/** What the generated code of a template returns: its main function, and one function per block. */
+export interface CompiledTemplate {
+  root(
+    env: unknown,
+    context: unknown,
+    frame: unknown,
+    runtime: unknown,
+    callback: (error: unknown, text?: string) => void,
+  ): void;
+}
+
+/** What a loader hands to nunjucks. */
 export interface CompiledSource {
-  readonly src: { readonly type: 'code'; readonly obj: unknown };
+  readonly src: { readonly type: 'code'; readonly obj: CompiledTemplate };
   readonly path: string;
   readonly noCache: boolean;
 }

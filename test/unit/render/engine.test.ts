@@ -227,9 +227,23 @@ describe('an error', () => {
     expect(error.code).toBe('BF_TEMPLATE_MISSING');
   });
 
-  it('says so when templates include each other without end', () => {
-    const error = errorOf(() => render('{% include "t" %}'));
-    expect(error.message).toMatch(/^t:1:\d+: includes or macros call each other without end$/);
+  it('says so when templates include each other or macros call themselves without end', () => {
+    const include = errorOf(() => render('x\n{% include "t" %}'));
+    expect(include.message).toBe(
+      't:2:1: includes are nested deeper than 50; does a template include itself?',
+    );
+    const macro = errorOf(() => render('{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}'));
+    expect(macro.message).toMatch(/^t:1:\d+: .*macros call each other without end$/);
+  });
+
+  it('does not count includes one after the other as nested', () => {
+    const engine = engineOf({
+      t: '{% include "a" %}'.repeat(200),
+      u: '{% for i in range(500) %}{% include "a" %}{% endfor %}',
+      a: 'x',
+    });
+    expect(engine.render('t', {})).toBe('x'.repeat(200));
+    expect(engine.render('u', {})).toBe('x'.repeat(500));
   });
 
   it('of one template leaves the others alone and reaches those that include it', () => {

@@ -1,15 +1,12 @@
 import { BirdfeedError } from '../../../src/core/errors.ts';
-import { compileEngine, type Engine } from '../../../src/render/engine.ts';
+import { type CompileOptions, compileEngine, type Engine } from '../../../src/render/engine.ts';
 
 /** An engine over templates given as text. */
-export function engineOf(
-  templates: Readonly<Record<string, string>>,
-  contextFunctions?: readonly string[],
-): Engine {
+export function engineOf(templates: Readonly<Record<string, string>>, options: CompileOptions = {}): Engine {
   const sources = new Map(
     Object.entries(templates).map(([name, text]) => [name, { name, file: `/templates/${name}`, text }]),
   );
-  return compileEngine({ sources, refused: new Map() }, contextFunctions);
+  return compileEngine({ sources, refused: new Map() }, options);
 }
 
 /** Renders one template given as text. */
