@@ -7,7 +7,7 @@ import { Attempts } from './attempts.ts';
 import type { EtcdConnection } from './connection.ts';
 import type { Witness } from './decode.ts';
 import { createDialler, type Dialler } from './dialler.ts';
-import { type FailureContext, failureOf } from './failures.ts';
+import { type FailureContext, failureOf, isTooLarge } from './failures.ts';
 import { readHead } from './head.ts';
 import { firstReason, type Head, type Held, heldAfter, heldAfterList, positionOf, wentBack } from './held.ts';
 import { type LifeEvent, type LifeState, nextState } from './life.ts';
@@ -81,6 +81,8 @@ class EtcdRun {
   #wanted: SnapshotReason | undefined;
   #relistAt = 0;
   #interrupt = new AbortController();
+  /** Watches in a row that went silent without having delivered anything. */
+  #silences = 0;
   /** Since when the watch is open. */
   #openSince: number | undefined;
 
@@ -168,6 +170,7 @@ class EtcdRun {
       this.#emit({ type: 'snapshot', mount, entries, position: positionOf(held, index), reason });
     }
     this.#held = held;
+    this.#silences = 0;
     this.#attempts.succeeded();
     this.#relistAt = this.#deps.clock.monotonic() + timings.relistMs * (1 - this.#deps.random() / 5);
     return 'listed';
@@ -234,8 +237,12 @@ class EtcdRun {
   }
 
   #ended(end: WatchEnd): LifeEvent {
-    if (end.kind === 'failed') throw end.error;
     if (end.kind === 'compacted') this.#wanted = 'compacted';
+    if (end.kind === 'silent') this.#silences += 1;
+    // Splitting one revision of very many small events takes etcd a time that grows with their number squared, during
+    // which it says nothing, and it would begin anew on every resumption. A list is over that revision in no time.
+    if (this.#silences >= 2) this.#wanted ??= 'reconnect';
+    if (end.kind === 'silent' || end.kind === 'failed') throw end.error;
     return 'doubted';
   }
 
@@ -247,6 +254,8 @@ class EtcdRun {
     if (openFor > this.#settings.timings.backoff.maxMs) this.#attempts.succeeded();
     this.#openSince = undefined;
     this.#attempts.failed(error);
+    // Events that are too much at a time would be so again; a list comes in pages.
+    if (isTooLarge(error.cause)) this.#wanted ??= 'reconnect';
     if (this.#losses.isNews(url, error)) {
       for (const mount of this.#task.mounts) this.#emit({ type: 'lost', mount, error });
     }
@@ -272,6 +281,7 @@ class EtcdRun {
       position: positionOf(held, mount),
     });
     this.#held = held;
+    this.#silences = 0;
     this.#attempts.succeeded();
   }
 

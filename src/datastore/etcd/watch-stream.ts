@@ -11,6 +11,8 @@ import { type Heard, ResponseReader, watchIdOf } from './responses.ts';
 /** How a watch ended. It always ends with one of these, never with an exception. */
 export type WatchEnd =
   | { readonly kind: 'failed'; readonly error: BirdfeedError }
+  /** The stream is open, but nothing comes, not even what is asked for. */
+  | { readonly kind: 'silent'; readonly error: BirdfeedError }
   | { readonly kind: 'compacted'; readonly revision: number }
   | { readonly kind: 'closed' };
 
@@ -156,7 +158,7 @@ export class Watch {
     const { pingMs, deadMs } = this.#plan.timings;
     const silent = this.#plan.clock.monotonic() - this.#heardAt;
     if (silent >= deadMs && this.#unanswered >= 2) {
-      return this.#fail(this.#unreachable(`was silent for ${deadMs / 1000} s`));
+      return this.#finish({ kind: 'silent', error: this.#unreachable(`was silent for ${deadMs / 1000} s`) });
     }
     this.#unanswered += 1;
     this.#stream.write({ progress_request: {} });
