@@ -23,36 +23,42 @@ const MAX_NAME_BYTES = 253;
 
 /**
  * A stored value as a resource, or why it cannot be one. Never throws, whatever the text: one bad object must not stop
- * the others. `key` must lie below the prefix of `kind`.
+ * the others. `key` must lie below the prefix of `kind`. `lastGood` marks the resource as a last good version.
  */
 export function parseStored(kind: ResourceKind, key: string, text: string, lastGood = false): Parsed {
   const parsedKey = parseKey(key);
-  const name = parsedKey === null ? key : nameOf(parsedKey);
-  const bad = (field: string | null, reason: string): Parsed => ({
-    outcome: 'quarantined',
-    quarantined: {
-      kind,
-      name,
-      key,
-      field,
-      message: `${printable(key)}: ${field === null ? '' : `${field}: `}${reason}`,
-      reason: 'invalid',
-      lastGoodUsed: false,
-    },
-  });
-  if (parsedKey === null || parsedKey.kind !== kind) return bad(null, `is not the key of a ${kind}`);
-  const fault = nameFault(name);
-  if (fault !== null) return bad(null, fault);
-  const json = parseJson(kind, text);
-  if (!json.ok) return bad(null, json.reason);
+  if (parsedKey?.kind === kind) return parseValue(parsedKey, key, text, lastGood);
+  return quarantine({ kind, name: key, key }, null, `is not the key of a ${kind}`);
+}
+
+/** As {@link parseStored}, for a key that is parsed already. */
+export function parseValue(parsedKey: ParsedKey, key: string, text: string, lastGood = false): Parsed {
+  const origin: Origin = { kind: parsedKey.kind, name: nameOf(parsedKey), key, lastGood };
+  const fault = nameFault(origin.name);
+  if (fault !== null) return quarantine(origin, null, fault);
+  const json = parseJson(parsedKey.kind, text);
+  if (!json.ok) return quarantine(origin, null, json.reason);
   try {
-    const resource = convert(parsedKey, json.value, { kind, name, key, lastGood });
+    const resource = convert(parsedKey, json.value, origin);
     return resource === null ? IGNORED : { outcome: 'resource', resource };
   } catch (error) {
-    if (error instanceof FieldError) return bad(error.field === '' ? null : error.field, error.reason);
+    if (error instanceof FieldError) return quarantine(origin, error.field || null, error.reason);
     // A bug of ours; the object is left out and the bug is visible in the status.
-    return bad(null, `internal error: ${error instanceof Error ? error.message : String(error)}`);
+    return quarantine(
+      origin,
+      null,
+      `internal error: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
+}
+
+function quarantine(origin: Omit<Origin, 'lastGood'>, field: string | null, reason: string): Parsed {
+  const { kind, name, key } = origin;
+  const message = `${printable(key)}: ${field === null ? '' : `${field}: `}${reason}`;
+  return {
+    outcome: 'quarantined',
+    quarantined: { kind, name, key, field, message, reason: 'invalid', lastGoodUsed: false },
+  };
 }
 
 /** How users name it: with its namespace where it has one, a block by its network. */

@@ -224,17 +224,20 @@ export interface Quarantined {
   readonly lastGoodUsed: boolean;
 }
 
-export type Resource =
-  | NodeResource
-  | BgpConfigurationResource
-  | BgpPeerResource
-  | BgpFilterResource
-  | IpPoolResource
-  | BlockAffinityResource
-  | ServiceResource
-  | EndpointSliceResource
-  | SecretResource
-  | EndpointStatusResource;
+export interface ResourceByKind {
+  readonly Node: NodeResource;
+  readonly BGPConfiguration: BgpConfigurationResource;
+  readonly BGPPeer: BgpPeerResource;
+  readonly BGPFilter: BgpFilterResource;
+  readonly IPPool: IpPoolResource;
+  readonly BlockAffinity: BlockAffinityResource;
+  readonly Service: ServiceResource;
+  readonly EndpointSlice: EndpointSliceResource;
+  readonly Secret: SecretResource;
+  readonly EndpointStatus: EndpointStatusResource;
+}
+
+export type Resource = ResourceByKind[ResourceKind];
 
 /**
  * Everything the model reads, indexed. Arrays are sorted by name (blocks and pools by CIDR key text); each array and map
