@@ -112,12 +112,12 @@ export const OPTIONS = {
   },
   fixtures: {
     flag: 'fixtures',
-    type: 'list',
+    type: 'text',
     env: ['BIRDFEED_FIXTURES'],
     default: null,
     value: 'DIR',
     group: 'Datastore',
-    help: 'read Calico YAML or plain key trees from this directory or file (repeatable)',
+    help: 'read Calico YAML or plain key trees from this directory or file',
   },
   etcdEndpoints: {
     flag: 'etcd-endpoints',

@@ -1,0 +1,251 @@
+import type { Options } from '../config/options.ts';
+import type { Clock } from '../core/clock.ts';
+import { asBirdfeedError } from '../core/errors.ts';
+import type { Logger } from '../core/log.ts';
+import { VERSION } from '../core/version.ts';
+import type { Mount, Position } from '../datastore/types.ts';
+import { DEFAULT_SET } from '../generation/layout.ts';
+import type { Store } from '../generation/store.ts';
+import type { Generation } from '../generation/types.ts';
+import type { Dialect } from '../render/types.ts';
+import type { Status } from '../status/status.ts';
+import { createTree, type Tree } from '../tree/tree.ts';
+import { targetsFor } from './bird-setup.ts';
+import { type CacheDeps, openBootedStore } from './cache.ts';
+import { createFeed, type Feed, unionMounts } from './feed.ts';
+import { loadPlans } from './plan.ts';
+import type { RunOutcome } from './set-loop.ts';
+import type { SetPlan } from './set-plan.ts';
+import { SetRuntime } from './set-runtime.ts';
+import { openSources } from './sources.ts';
+import { createStatusBoard, type StatusBoard } from './status-board.ts';
+
+export interface AppDeps {
+  readonly options: Options;
+  readonly env: NodeJS.ProcessEnv;
+  readonly nodeName: string;
+  readonly dialect: Dialect | null;
+  readonly cache: CacheDeps;
+  /** The default set's store, booted already, since BIRD's configuration comes before everything else. */
+  readonly defaultStore: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly noop: boolean;
+  /** A set has something to look at. */
+  onChange(set: AppSet): void;
+  onPublished(set: AppSet, generation: Generation, previous: Generation | null): void;
+}
+
+/** One set with its store and its status. */
+export interface AppSet {
+  readonly name: string;
+  readonly store: Store;
+  readonly board: StatusBoard;
+  readonly runtime: SetRuntime;
+}
+
+/**
+ * Everything wired together: sources feed one tree, each set looks at it. The daemon and onetime decide when; this
+ * decides nothing.
+ */
+export class Application {
+  readonly #deps: AppDeps;
+  readonly #tree: Tree = createTree();
+  readonly #sets = new Map<string, AppSet>();
+  #mounts: readonly Mount[] = [];
+  #feed!: Feed;
+  #feeding = new AbortController();
+  #feedRun: Promise<void> = Promise.resolve();
+
+  private constructor(deps: AppDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws BF_RESOURCE_FILE, BF_TEMPLATE_* when there is no usable set of resources */
+  static async open(deps: AppDeps): Promise<Application> {
+    const app = new Application(deps);
+    const plans = await app.#loadPlans();
+    await app.#usePlans(plans);
+    return app;
+  }
+
+  get sets(): readonly AppSet[] {
+    return [...this.#sets.values()];
+  }
+
+  /** The set that stands for the whole in probes: BIRD's, else the first. */
+  get mainSet(): AppSet {
+    return this.#sets.get(DEFAULT_SET) ?? this.sets[0]!;
+  }
+
+  get feed(): Feed {
+    return this.#feed;
+  }
+
+  /** Has the daemons load what is cached and starts the sources. */
+  start(): void {
+    for (const set of this.sets) this.#startSet(set);
+    this.#startFeed();
+  }
+
+  run(set: AppSet): Promise<RunOutcome> {
+    return set.runtime.run();
+  }
+
+  /**
+   * Reads conf.d and templates again. When something in them is wrong, everything stays as it was.
+   * @throws BirdfeedError saying what is wrong
+   */
+  async reread(): Promise<void> {
+    const plans = await this.#loadPlans();
+    await this.#usePlans(plans);
+    for (const set of this.sets) this.#deps.onChange(set);
+  }
+
+  /** Sources first, so that nothing new comes; then what is under way. */
+  async stop(): Promise<void> {
+    this.#feeding.abort();
+    await this.#feedRun;
+    await Promise.all(this.sets.map((set) => set.runtime.stop()));
+  }
+
+  #loadPlans(): Promise<readonly SetPlan[]> {
+    const { options, env, nodeName, dialect, clock, cache } = this.#deps;
+    return loadPlans({ options, env, nodeName, dialect, clock, cacheDir: cache.cacheDir });
+  }
+
+  async #usePlans(plans: readonly SetPlan[]): Promise<void> {
+    for (const set of this.sets) {
+      if (plans.some((plan) => plan.name === set.name)) continue;
+      this.#sets.delete(set.name);
+      await set.runtime.stop();
+    }
+    const mounts = unionMounts(plans.flatMap((plan) => plan.mounts));
+    const isNewFeed = JSON.stringify(mounts) !== JSON.stringify(this.#mounts);
+    if (isNewFeed) await this.#makeFeed(mounts);
+    for (const plan of plans) {
+      const known = this.#sets.get(plan.name);
+      if (known !== undefined) known.runtime.loop.usePlan(plan);
+      else await this.#addSet(plan);
+    }
+  }
+
+  async #addSet(plan: SetPlan): Promise<void> {
+    const { options, cache, defaultStore, clock, log, nodeName, env, random, noop } = this.#deps;
+    const isDefault = plan.name === DEFAULT_SET;
+    const store = isDefault
+      ? defaultStore
+      : await openBootedStore(plan.name, { ...cache, dialect: null }, noop);
+    const board = createStatusBoard({ version: VERSION, node: nodeName, set: plan.name }, { clock, log });
+    if (store.current !== null) board.report({ type: 'data', event: 'cache-loaded', reason: null });
+    if (store.state.value.pin !== null) {
+      board.report({ type: 'pin', pinned: store.state.value.pin.generation });
+      board.report({
+        type: 'config',
+        event: 'pinned',
+        reason: `pinned to generation ${store.state.value.pin.generation}`,
+      });
+    }
+    const runtime = new SetRuntime({
+      plan,
+      options,
+      nodeName,
+      env,
+      view: this.#tree,
+      feed: () => this.#feed,
+      store,
+      board,
+      clock,
+      log,
+      random,
+      fileGroup: cache.fileGroup,
+      targets: targetsFor(options, plan.daemonFiles),
+      noop,
+      onChange: () => this.#deps.onChange(set),
+      onPublished: (generation, previous) => this.#deps.onPublished(set, generation, previous),
+    });
+    const set: AppSet = { name: plan.name, store, board, runtime };
+    this.#sets.set(plan.name, set);
+    if (this.#started) this.#startSet(set);
+  }
+
+  #started = false;
+
+  #startSet(set: AppSet): void {
+    this.#started = true;
+    if (!this.#deps.noop) set.runtime.start();
+  }
+
+  async #makeFeed(mounts: readonly Mount[]): Promise<void> {
+    const { options, clock, log, random, env } = this.#deps;
+    this.#feeding.abort();
+    await this.#feedRun;
+    for (const old of this.#mounts)
+      if (!mounts.some(({ prefix }) => prefix === old.prefix)) this.#tree.unmount(old);
+    this.#tree.declare(mounts.map((mount) => mount.prefix));
+    const inputs = await openSources(options, mounts, {
+      clock,
+      log,
+      random,
+      env,
+      lastPositions: this.#lastPositions(),
+    });
+    this.#mounts = mounts;
+    this.#feed = createFeed(inputs, {
+      tree: this.#tree,
+      log,
+      onMount: (mount, snapshot) => {
+        for (const { board } of this.sets)
+          board.report(
+            snapshot === undefined ? { type: 'mount', mount } : { type: 'mount', mount, snapshot },
+          );
+      },
+      onChange: () => this.#changed(),
+      prepare: (entries) => {
+        for (const { runtime } of this.sets) runtime.loop.plan.prepare(entries);
+      },
+      onProblems: (_source, problems) => {
+        for (const problem of problems) log.warn({ code: problem.code, ...problem.details }, problem.message);
+      },
+    });
+    if (this.#started) this.#startFeed();
+  }
+
+  /** Only what is read whole is looked at; before that there is just a reason to report. */
+  #changed(): void {
+    for (const set of this.sets) {
+      const { mounts } = set.runtime.loop.plan;
+      if (this.#feed.complete(mounts)) this.#deps.onChange(set);
+      else set.board.report({ type: 'data', event: 'lost', reason: this.#feed.trouble(mounts) });
+    }
+  }
+
+  #startFeed(): void {
+    this.#feeding = new AbortController();
+    this.#feedRun = this.#feed.run(this.#feeding.signal).catch((error: unknown) => {
+      this.#deps.log.error({ reason: asBirdfeedError(error).message }, 'a datastore source ended');
+    });
+  }
+
+  #lastPositions(): Readonly<Record<string, Position>> {
+    const stamps = [this.#deps.defaultStore, ...this.sets.map((set) => set.store)].map(
+      (store) => store.current?.stamp,
+    );
+    const mounts = stamps.flatMap((stamp) => stamp?.mounts ?? []);
+    return Object.fromEntries(
+      mounts.map(({ prefix, datastoreId, revision }) => [prefix, { datastoreId, revision }]),
+    );
+  }
+}
+
+/** What `/status` and `birdfeed status` show: the main set, and the others beside it. */
+export function overallStatus(
+  app: Application,
+): Status & { readonly sets?: Readonly<Record<string, Status>> } {
+  const { mainSet, sets } = app;
+  const others = sets.filter((set) => set !== mainSet).map((set) => [set.name, set.board.status] as const);
+  return others.length === 0
+    ? mainSet.board.status
+    : { ...mainSet.board.status, sets: Object.fromEntries(others) };
+}

@@ -1,0 +1,260 @@
+import type { Server } from 'node:http';
+import { hostname } from 'node:os';
+import type { Options } from '../config/options.ts';
+import { backoffDelay } from '../core/backoff.ts';
+import { systemClock } from '../core/clock.ts';
+import { asBirdfeedError, EXIT, type ExitCode } from '../core/errors.ts';
+import { VERSION } from '../core/version.ts';
+import type { Generation } from '../generation/types.ts';
+import { Application, type AppSet, overallStatus } from './application.ts';
+import { chooseDialect } from './bird-setup.ts';
+import { type CacheDeps, lockCache, openBootedStore } from './cache.ts';
+import { createDeferredLogger } from './deferred-log.ts';
+import { groupId } from './file-group.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { cacheDirectory, nodeName as resolveNodeName } from './paths.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
+import { createStatusBoard } from './status-board.ts';
+
+const RETRY = { initialMs: 1_000, maxMs: 60_000 };
+/** How often a hold is tested anew, by a full relist. */
+const HOLD_RETEST = { initialMs: 5_000, maxMs: 300_000 };
+
+/**
+ * The watch loop, until a signal ends it. First of all what is cached is verified and put in place; everything else,
+ * the datastore included, comes after and may take its time.
+ */
+export async function runDaemon(options: Options, env: NodeJS.ProcessEnv): Promise<ExitCode> {
+  const log = createDeferredLogger();
+  const lifecycle = createLifecycle(log);
+  const daemon = new Daemon(options, env, lifecycle, log);
+  try {
+    await daemon.run();
+    return EXIT.ok;
+  } finally {
+    await daemon.stop();
+    lifecycle.close();
+  }
+}
+
+class Daemon {
+  readonly #options: Options;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #lifecycle: Lifecycle;
+  readonly #log: ReturnType<typeof createDeferredLogger>;
+  readonly #clock = systemClock;
+  readonly #nodeName: string;
+  readonly #schedulers = new Map<AppSet, Scheduler>();
+  readonly #holdAttempts = new Map<AppSet, { attempt: number; cancel: () => void }>();
+  readonly #servers: Server[] = [];
+  #app: Application | null = null;
+  #stopWatching: () => Promise<void> = async () => {};
+
+  constructor(
+    options: Options,
+    env: NodeJS.ProcessEnv,
+    lifecycle: Lifecycle,
+    log: ReturnType<typeof createDeferredLogger>,
+  ) {
+    this.#options = options;
+    this.#env = env;
+    this.#lifecycle = lifecycle;
+    this.#log = log;
+    this.#nodeName = resolveNodeName(options, hostname());
+  }
+
+  async run(): Promise<void> {
+    const cache = this.#cacheDeps();
+    const isLocked = await this.#lock(cache);
+    if (!isLocked) return;
+    const { noop } = this.#options;
+    const defaultStore = await openBootedStore('default', cache, noop);
+    await this.#attachLog();
+    const stamped = defaultStore.current?.stamp.dialect ?? null;
+    const dialect = await chooseDialect(this.#options, stamped, this.#env, this.#clock);
+    const app = await Application.open({
+      options: this.#options,
+      env: this.#env,
+      nodeName: this.#nodeName,
+      dialect,
+      cache,
+      defaultStore,
+      clock: this.#clock,
+      log: this.#log,
+      random: Math.random,
+      noop,
+      onChange: (set) => this.#schedulerOf(set).notify(),
+      onPublished: (set, generation, previous) => void this.#announce(set, generation, previous),
+    });
+    this.#app = app;
+    app.start();
+    await this.#serve(cache.cacheDir);
+    await this.#watchConfiguration(app);
+    const signal = await this.#lifecycle.ended;
+    this.#log.info({ signal }, 'ending; BIRD keeps running');
+  }
+
+  /** Nothing new is taken on; what is under way ends; then the rest. */
+  async stop(): Promise<void> {
+    await this.#attachLog();
+    await this.#stopWatching();
+    for (const { cancel } of this.#holdAttempts.values()) cancel();
+    await Promise.all([...this.#schedulers.values()].map((scheduler) => scheduler.stop()));
+    await this.#app?.stop();
+    for (const server of this.#servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+  }
+
+  #cacheDeps(): CacheDeps {
+    const { bird, fileGroup } = this.#options;
+    return {
+      cacheDir: cacheDirectory(this.#options, this.#env),
+      nodeName: this.#nodeName,
+      dialect: bird === 'auto' || bird === 'none' ? null : bird,
+      fileGroup: groupId(fileGroup),
+      clock: this.#clock,
+      log: this.#log,
+    };
+  }
+
+  /** False when the process was told to end before the cache came free. In standby the probes are answered already. */
+  async #lock(cache: CacheDeps): Promise<boolean> {
+    if (this.#options.noop) return true;
+    const lock = await lockCache(cache, this.#lifecycle.signal, (holder) => {
+      this.#log.warn({ holder, cache: cache.cacheDir }, 'standby: another birdfeed has the cache');
+      this.#standby().catch((error: unknown) =>
+        this.#log.error({ reason: asBirdfeedError(error).message }, 'no status listener'),
+      );
+    });
+    return lock !== null;
+  }
+
+  async #standby(): Promise<void> {
+    await this.#attachLog();
+    await this.#listen();
+  }
+
+  #logReady: Promise<void> | null = null;
+
+  #attachLog(): Promise<void> {
+    this.#logReady ??= (async () => {
+      const { createLogger } = await import('./log.ts');
+      this.#log.attach(
+        await createLogger({ level: this.#options.logLevel, format: this.#options.logFormat }),
+      );
+    })();
+    return this.#logReady;
+  }
+
+  #schedulerOf(set: AppSet): Scheduler {
+    let scheduler = this.#schedulers.get(set);
+    if (scheduler === undefined) {
+      const { quiet, quietMax } = this.#options;
+      scheduler = createScheduler({
+        clock: this.#clock,
+        random: Math.random,
+        quietMs: quiet,
+        quietMaxMs: quietMax,
+        retry: RETRY,
+        run: () => this.#step(set),
+      });
+      this.#schedulers.set(set, scheduler);
+    }
+    return scheduler;
+  }
+
+  async #step(set: AppSet): Promise<'done' | 'retry'> {
+    const outcome = await set.runtime.run();
+    if (outcome.type === 'held') this.#retestHold(set);
+    else this.#forgetHold(set);
+    return outcome.type === 'condition' ? 'retry' : 'done';
+  }
+
+  /** A hold clears itself when a full relist brings back what was missing. */
+  #retestHold(set: AppSet): void {
+    const known = this.#holdAttempts.get(set) ?? { attempt: 0, cancel: () => {} };
+    known.cancel();
+    const delay = backoffDelay(HOLD_RETEST, known.attempt, Math.random());
+    const cancel = this.#clock.after(delay, () => this.#app?.feed.relist());
+    this.#holdAttempts.set(set, { attempt: known.attempt + 1, cancel });
+  }
+
+  #forgetHold(set: AppSet): void {
+    this.#holdAttempts.get(set)?.cancel();
+    this.#holdAttempts.delete(set);
+  }
+
+  async #announce(set: AppSet, generation: Generation, previous: Generation | null): Promise<void> {
+    const { announceGeneration } = await import('./announce.ts');
+    await announceGeneration({ options: this.#options, log: this.#log, set: set.name, generation, previous });
+  }
+
+  /** Before there is an application there is only waiting for the cache. */
+  #status() {
+    if (this.#app !== null) return overallStatus(this.#app);
+    const board = createStatusBoard(
+      { version: VERSION, node: this.#nodeName, set: 'default' },
+      { clock: this.#clock, log: this.#log },
+    );
+    board.report({ type: 'standby', standby: true });
+    return board.status;
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#options.listen === 'none' || this.#servers.length > 0) return;
+    const { startStatusServer } = await import('../status/server.ts');
+    const { createMetrics } = await import('../status/metrics.ts');
+    const metrics = createMetrics();
+    const status = () => this.#status();
+    const server = await startStatusServer(this.#options.listen, {
+      clock: this.#clock,
+      status,
+      unreadyWhenStaleMs: this.#options.unreadyWhenStale,
+      metrics: () => metrics(status(), this.#clock.now()),
+    });
+    this.#servers.push(server);
+  }
+
+  async #serve(cacheDir: string): Promise<void> {
+    await this.#listen();
+    if (this.#options.noop) return;
+    const [{ startAdminServer }, { createOperator }] = await Promise.all([
+      import('./admin.ts'),
+      import('./operator.ts'),
+    ]);
+    const operator = createOperator({
+      app: this.#app!,
+      clock: this.#clock,
+      log: this.#log,
+      unreadyWhenStaleMs: this.#options.unreadyWhenStale,
+      notify: (set) => this.#schedulerOf(set).notify(),
+    });
+    try {
+      this.#servers.push(await startAdminServer(cacheDir, operator));
+    } catch (error) {
+      this.#log.error(
+        { reason: asBirdfeedError(error).message },
+        'no admin socket: status, approve and rollback will not work',
+      );
+    }
+  }
+
+  async #watchConfiguration(app: Application): Promise<void> {
+    const { watchConfiguration } = await import('./watch-configuration.ts');
+    const reread = async (): Promise<void> => {
+      try {
+        await app.reread();
+        this.#log.info({}, 'resources and templates read');
+      } catch (error) {
+        const { code, message } = asBirdfeedError(error);
+        this.#log.error({ code, reason: message }, 'new resources or templates not used; the old ones stay');
+        for (const set of app.sets) set.board.report({ type: 'config', event: 'faulted', reason: message });
+      }
+    };
+    const watcher = await watchConfiguration(this.#options, reread);
+    this.#lifecycle.onHangup(() => watcher.reread());
+    this.#stopWatching = () => watcher.close();
+  }
+}

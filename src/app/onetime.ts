@@ -1,0 +1,250 @@
+import { hostname } from 'node:os';
+import type { Options } from '../config/options.ts';
+import { systemClock } from '../core/clock.ts';
+import { BirdfeedError, EXIT, type ExitCode } from '../core/errors.ts';
+import type { Logger } from '../core/log.ts';
+import { announceGeneration } from './announce.ts';
+import { Application, type AppSet } from './application.ts';
+import { chooseDialect } from './bird-setup.ts';
+import { type CacheDeps, lockBusy, lockCache, openBootedStore } from './cache.ts';
+import { groupId } from './file-group.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { createLogger } from './log.ts';
+import { cacheDirectory, nodeName as resolveNodeName } from './paths.ts';
+import { createScheduler } from './scheduler.ts';
+import type { RunOutcome } from './set-loop.ts';
+
+/** Conditions are tried again quickly: the whole run has a bound of its own. */
+const RETRY = { initialMs: 200, maxMs: 2_000 };
+
+/** One rendering of every set, and what it came to. Nothing is written with `noop`. */
+export interface OnetimeResult {
+  readonly sets: readonly { readonly set: AppSet; readonly outcome: RunOutcome }[];
+  readonly app: Application;
+}
+
+/**
+ * Renders every set once, publishes, tells BIRD and waits for its answer, all within `--wait`; then ends.
+ * @returns the exit code of the worst set
+ * @throws BirdfeedError when nothing could be tried
+ */
+export async function runOnetime(options: Options, env: NodeJS.ProcessEnv): Promise<number> {
+  const log = await createLogger({ level: options.logLevel, format: options.logFormat });
+  const lifecycle = createLifecycle(log);
+  try {
+    return await withOnetime(options, env, log, lifecycle, async ({ sets }, leftMs) => {
+      let worst: number = EXIT.ok;
+      for (const { set, outcome } of sets) {
+        const code = await concludeSet(set, outcome, options, log, leftMs(), lifecycle.signal);
+        if (code !== EXIT.ok && worst === EXIT.ok) worst = code;
+      }
+      return worst;
+    });
+  } finally {
+    lifecycle.close();
+  }
+}
+
+/**
+ * Opens the cache (read-only with `noop`), runs every set until it comes to something or the bound is over, hands the
+ * result to `use`, and closes everything.
+ */
+export async function withOnetime<T>(
+  options: Options,
+  env: NodeJS.ProcessEnv,
+  log: Logger,
+  lifecycle: Lifecycle,
+  use: (result: OnetimeResult, leftMs: () => number) => Promise<T>,
+): Promise<T> {
+  const clock = systemClock;
+  const deadline = clock.monotonic() + options.wait;
+  const leftMs = (): number => Math.max(0, deadline - clock.monotonic());
+  const { bird, noop } = options;
+  const cache: CacheDeps = {
+    cacheDir: cacheDirectory(options, env),
+    nodeName: resolveNodeName(options, hostname()),
+    dialect: bird === 'auto' || bird === 'none' ? null : bird,
+    fileGroup: groupId(options.fileGroup),
+    clock,
+    log,
+  };
+  const lock = noop ? null : await lockWithin(cache, lifecycle.signal, leftMs(), log);
+  let app: Application | null = null;
+  try {
+    const defaultStore = await openBootedStore('default', cache, noop);
+    const dialect = await chooseDialect(options, defaultStore.current?.stamp.dialect ?? null, env, clock);
+    const changes = new Map<AppSet, () => void>();
+    app = await Application.open({
+      options,
+      env,
+      nodeName: cache.nodeName,
+      dialect,
+      cache,
+      defaultStore,
+      clock,
+      log,
+      random: Math.random,
+      noop,
+      onChange: (set) => changes.get(set)?.(),
+      onPublished: (set, generation, previous) =>
+        void announceGeneration({ options, log, set: set.name, generation, previous }),
+    });
+    const running = app;
+    const waiting = running.sets.map((set) =>
+      runUntilSettled(running, set, changes, leftMs(), lifecycle.signal),
+    );
+    running.start();
+    const outcomes = await Promise.all(waiting);
+    const sets = running.sets.map((set, index) => ({ set, outcome: outcomes[index]! }));
+    return await use({ sets, app: running }, leftMs);
+  } finally {
+    await app?.stop();
+    lock?.release();
+  }
+}
+
+async function lockWithin(cache: CacheDeps, ended: AbortSignal, waitMs: number, log: Logger) {
+  const bound = AbortSignal.any([ended, AbortSignal.timeout(Math.max(1, Math.ceil(waitMs)))]);
+  let seen: string | null = null;
+  const lock = await lockCache(cache, bound, (holder) => {
+    seen = holder;
+    log.warn({ holder, cache: cache.cacheDir }, 'waiting: another birdfeed has the cache');
+  });
+  if (lock === null) throw lockBusy(cache.cacheDir, seen);
+  return lock;
+}
+
+/** Resolves with the first outcome that is more than waiting, or with the last one when the bound is over. */
+function runUntilSettled(
+  app: Application,
+  set: AppSet,
+  changes: Map<AppSet, () => void>,
+  boundMs: number,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  return new Promise((resolve) => {
+    let last: RunOutcome | null = null;
+    const done = (outcome: RunOutcome): void => {
+      cancel();
+      signal.removeEventListener('abort', giveUp);
+      changes.delete(set);
+      scheduler.stop().then(() => resolve(outcome));
+    };
+    const giveUp = (): void => done(last ?? waitingFor(app, set));
+    const cancel = systemClock.after(boundMs, giveUp);
+    const scheduler = createScheduler({
+      clock: systemClock,
+      random: Math.random,
+      // There is no next change to wait for: what is there when everything has been read is what is rendered.
+      quietMs: 0,
+      quietMaxMs: 0,
+      retry: RETRY,
+      run: async () => {
+        last = await app.run(set);
+        if (last.type === 'condition') return 'retry';
+        if (last.type !== 'waiting') setImmediate(done, last);
+        return 'done';
+      },
+    });
+    changes.set(set, () => scheduler.notify());
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+function waitingFor(app: Application, set: AppSet): RunOutcome {
+  const reason = app.feed.trouble(set.runtime.loop.plan.mounts) ?? 'the datastore did not answer in time';
+  return { type: 'waiting', error: new BirdfeedError('BF_DATASTORE_UNREACHABLE', reason) };
+}
+
+/** What a set's outcome means as an exit code; says so in the log. */
+async function concludeSet(
+  set: AppSet,
+  outcome: RunOutcome,
+  options: Options,
+  log: Logger,
+  leftMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  switch (outcome.type) {
+    case 'would-change':
+      log.info(
+        { set: set.name, sessions: outcome.computation.sessions.length },
+        'would publish a new generation; nothing written (noop)',
+      );
+      return EXIT.findings;
+    case 'published':
+    case 'unchanged':
+    case 'pinned':
+      return options.noop ? EXIT.ok : concludeReload(set, EXIT.ok, log, leftMs, signal);
+    case 'held':
+      return concludeFromCache(
+        set,
+        `held: ${outcome.reasons.join('; ')}`,
+        EXIT.tempFail,
+        options,
+        log,
+        leftMs,
+        signal,
+      );
+    case 'waiting':
+      return concludeFromCache(
+        set,
+        outcome.error.message,
+        outcome.error.exitCode,
+        options,
+        log,
+        leftMs,
+        signal,
+      );
+    case 'failed':
+    case 'condition':
+      log.error(
+        { set: set.name, code: outcome.error.code, reason: outcome.error.message },
+        'nothing published',
+      );
+      return outcome.error.exitCode;
+  }
+}
+
+async function concludeFromCache(
+  set: AppSet,
+  reason: string,
+  code: ExitCode,
+  options: Options,
+  log: Logger,
+  leftMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { current } = set.store;
+  if (current === null || options.requireFresh) {
+    log.error({ set: set.name, reason }, current === null ? 'nothing to serve' : 'not fresh');
+    return code;
+  }
+  log.warn(
+    { set: set.name, generation: current.number, since: current.stamp.createdAt, reason },
+    'serving the cached generation',
+  );
+  if (options.noop) return options.cachedExitCode;
+  return concludeReload(set, options.cachedExitCode, log, leftMs, signal);
+}
+
+/** A BIRD that is not there yet is no failure: an init container runs before it, and it starts from `current`. */
+async function concludeReload(
+  set: AppSet,
+  good: number,
+  log: Logger,
+  leftMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const error = await set.runtime.reloaded(leftMs, signal);
+  if (error === null) return good;
+  if (error.code === 'BF_BIRD_UNREACHABLE') {
+    log.info(
+      { set: set.name, reason: error.message },
+      'BIRD is not running; it starts from the generation in place',
+    );
+    return good;
+  }
+  log.error({ set: set.name, code: error.code, reason: error.message }, 'BIRD does not run the generation');
+  return error.exitCode;
+}

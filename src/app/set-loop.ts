@@ -1,0 +1,303 @@
+import type { Clock } from '../core/clock.ts';
+import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
+import type { Logger } from '../core/log.ts';
+import { copyToDestinations } from '../generation/destination.ts';
+import type { CacheFs } from '../generation/fs.ts';
+import {
+  type Baseline,
+  baselineOfCensus,
+  type GuardVerdict,
+  judge,
+  judgeKeys,
+  stampedCensus,
+} from '../generation/guard.ts';
+import { saveLastGood } from '../generation/last-good.ts';
+import { verdictOn, withHold, withoutHold, withVerdict } from '../generation/state.ts';
+import type { Store } from '../generation/store.ts';
+import type { Generation, StampInput } from '../generation/types.ts';
+import type { CheckOutcome } from '../reload/types.ts';
+import type { Fact } from '../status/status.ts';
+import type { TreeView } from '../tree/types.ts';
+import type { Feed } from './feed.ts';
+import type { Computation, Rendering, SetPlan } from './set-plan.ts';
+
+/** What one run came to. */
+export type RunOutcome =
+  /** The datastore has not been read whole yet, or this node is not in it and there is nothing to serve. */
+  | { readonly type: 'waiting'; readonly error: BirdfeedError }
+  | { readonly type: 'held'; readonly reasons: readonly string[]; readonly digest: string }
+  /** A verdict: nothing to be tried again until the input changes. */
+  | { readonly type: 'failed'; readonly error: BirdfeedError }
+  /** A condition: tried again by itself. */
+  | { readonly type: 'condition'; readonly error: BirdfeedError }
+  | { readonly type: 'pinned'; readonly generation: number }
+  | { readonly type: 'unchanged'; readonly generation: Generation }
+  /** Only with `noop`. */
+  | { readonly type: 'would-change'; readonly computation: Computation; readonly rendering: Rendering }
+  | { readonly type: 'published'; readonly generation: Generation; readonly previous: Generation | null };
+
+export interface SetLoopDeps {
+  readonly plan: SetPlan;
+  readonly nodeName: string;
+  readonly view: TreeView;
+  readonly feed: () => Feed;
+  readonly store: Store;
+  readonly fs: CacheFs;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly noop: boolean;
+  readonly guardShare: number;
+  readonly keep: number;
+  readonly fileGroup: number | null;
+  /** What the last good generation was made from; null when there is none. */
+  readonly baseline: Baseline | null;
+  check(directory: string, plan: SetPlan): Promise<CheckOutcome>;
+  readonly checkRequired: boolean;
+  /** The version of the BIRD whose opinion counts, for remembered refusals; null when none is known. */
+  birdVersion(): string | null;
+  report(fact: Fact): void;
+}
+
+/** One set's way from the tree to a generation. Call `run` from one scheduler only: runs must not overlap. */
+export interface SetLoop {
+  run(): Promise<RunOutcome>;
+  /** The plan was replaced (conf.d or templates changed). */
+  usePlan(plan: SetPlan): void;
+  readonly plan: SetPlan;
+}
+
+export function createSetLoop(deps: SetLoopDeps): SetLoop {
+  const { store, feed, log, report } = deps;
+  let plan = deps.plan;
+  let baseline = deps.baseline;
+  let keyBaseline: ReadonlyMap<string, number> | null = null;
+  let savedLastGood: ReadonlyMap<string, string> | null = null;
+
+  async function run(): Promise<RunOutcome> {
+    report({ type: 'count', counter: 'runs' });
+    if (!feed().complete(plan.mounts)) {
+      const reason = feed().trouble(plan.mounts) ?? 'waiting for the datastore';
+      report({ type: 'data', event: 'lost', reason });
+      return { type: 'waiting', error: new BirdfeedError('BF_DATASTORE_UNREACHABLE', reason) };
+    }
+    try {
+      return await runOnData();
+    } catch (error) {
+      return fault(asBirdfeedError(error));
+    }
+  }
+
+  async function runOnData(): Promise<RunOutcome> {
+    const computation = plan.compute(deps.view);
+    report({ type: 'problems', problems: computation.problems });
+    const absent = nodeAbsence(computation);
+    if (absent !== null && store.current === null) {
+      report({ type: 'data', event: 'node-absent', reason: absent.message });
+      return { type: 'waiting', error: absent };
+    }
+    reportData();
+    if (!deps.noop) await keepLastGood(computation.lastGood);
+    if (absent !== null) return hold(judgeAll(computation), absent.message);
+    const rendering = await plan.render();
+    const [firstFault] = rendering.faults;
+    if (firstFault !== undefined) {
+      report({ type: 'count', counter: 'renderFailures' });
+      return fault(firstFault);
+    }
+    const stamp = stampOf(computation, rendering);
+    if (await store.isCurrent(stamp)) return unchanged(computation);
+    const verdict = judgeAll(computation);
+    if (verdict.verdict === 'hold') return hold(verdict, null);
+    if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
+    if (deps.noop) return { type: 'would-change', computation, rendering };
+    return publish(computation, rendering, stamp);
+  }
+
+  function reportData(): void {
+    const trouble = feed().trouble(plan.mounts);
+    report({ type: 'data', event: trouble === null ? 'synced' : 'lost', reason: trouble });
+    if (trouble === null) report({ type: 'confirmed' });
+  }
+
+  function nodeAbsence({ census }: Computation): BirdfeedError | null {
+    if (census === null || census.nodePresent) return null;
+    return new BirdfeedError('BF_NODE_ABSENT', absenceMessage(deps.nodeName, census.kinds['Node'] ?? []));
+  }
+
+  function judgeAll(computation: Computation): GuardVerdict {
+    const approved = new Set(store.state.value.approvals);
+    const reason = feed().suspect() ? 'regressed' : 'reconnect';
+    const verdicts = [
+      computation.census === null
+        ? null
+        : judge(baseline, computation.census, { reason, share: deps.guardShare, approved }),
+      ...computation.keys.map((keys) =>
+        judgeKeys({ ...keys, previous: keyBaseline?.get(keys.resource) ?? null }, approved),
+      ),
+    ];
+    return verdicts.find((verdict) => verdict?.verdict === 'hold') ?? { verdict: 'pass', approved: null };
+  }
+
+  async function hold(verdict: GuardVerdict, fallback: string | null): Promise<RunOutcome> {
+    // An approved absence of this node still has nothing that could be rendered.
+    const reasons =
+      verdict.verdict === 'hold' ? verdict.reasons.map((reason) => reason.message) : [fallback ?? 'held'];
+    const digest = verdict.verdict === 'hold' ? verdict.digest : '';
+    report({ type: 'held', held: { digest, reasons } });
+    report({ type: 'config', event: 'held', reason: reasons.join('; ') });
+    if (!deps.noop && store.state.value.hold?.digest !== digest) {
+      log.warn(
+        { digest: digest.slice(0, 12), reasons },
+        'change held by the guard; approve it with birdfeed approve',
+      );
+      const since = new Date(deps.clock.now()).toISOString();
+      await store.state.update((state) => withHold(state, { digest, messages: reasons, since }));
+    }
+    return { type: 'held', reasons, digest };
+  }
+
+  function pinned(generation: number): RunOutcome {
+    report({ type: 'config', event: 'pinned', reason: `pinned to generation ${generation}` });
+    return { type: 'pinned', generation };
+  }
+
+  async function unchanged(computation: Computation): Promise<RunOutcome> {
+    report({ type: 'count', counter: 'unchanged' });
+    await settle(computation);
+    if (!deps.noop && feed().fresh(plan.mounts)) await store.state.confirm();
+    if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
+    return { type: 'unchanged', generation: store.current! };
+  }
+
+  async function publish(
+    computation: Computation,
+    rendering: Rendering,
+    stamp: StampInput,
+  ): Promise<RunOutcome> {
+    const known = verdictOn(store.state.value, rendering.contentDigest, deps.birdVersion());
+    if (known !== undefined) return fault(refused(known.message));
+    const previous = store.current;
+    const stage = await store.stage({ files: rendering.files, stamp });
+    try {
+      const outcome = await deps.check(stage.directory, plan);
+      const objection = await judgeCheck(outcome, rendering.contentDigest);
+      if (objection !== null) {
+        await stage.discard();
+        return fault(objection);
+      }
+      const generation = await stage.seal();
+      await copyOut(generation);
+      await settle(computation);
+      reportGeneration(report, generation);
+      report({ type: 'count', counter: 'published' });
+      await store.prune(deps.keep, previous === null ? [] : [previous.number]).catch((error: unknown) => {
+        log.warn({ reason: asBirdfeedError(error).message }, 'old generations not removed');
+      });
+      return { type: 'published', generation, previous };
+    } catch (error) {
+      await stage.discard().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Null when the files may be published. A refusal is remembered for this content and this BIRD. */
+  async function judgeCheck(outcome: CheckOutcome, contentDigest: string): Promise<BirdfeedError | null> {
+    if (outcome.type === 'passed') return null;
+    if (outcome.type === 'condition') return outcome.error;
+    if (outcome.type === 'not-checked') {
+      if (!deps.checkRequired) return null;
+      const message = `not checked: ${outcome.why}; --syntax-check required publishes nothing unchecked`;
+      return new BirdfeedError('BF_CHECK_UNAVAILABLE', message);
+    }
+    report({ type: 'count', counter: 'checkFailures' });
+    const at = new Date(deps.clock.now()).toISOString();
+    const where = outcome.line === null ? outcome.file : `${outcome.file}:${outcome.line}`;
+    const message = `${where}: ${outcome.message}`;
+    await store.state.update((state) =>
+      withVerdict(state, { contentDigest, birdVersion: deps.birdVersion(), message, at }),
+    );
+    return refused(message);
+  }
+
+  async function copyOut(generation: Generation): Promise<void> {
+    const { cacheDir, backups } = store.layout;
+    const to = { fs: deps.fs, log, cacheDir, backups, fileGroup: deps.fileGroup };
+    await copyToDestinations(to, generation, plan.destinations);
+  }
+
+  /** What is published now is the measure of what may be lost next. */
+  async function settle(computation: Computation): Promise<void> {
+    plan.settle();
+    if (computation.census !== null) baseline = baselineOfCensus(computation.census);
+    keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
+    feed().settle();
+    report({ type: 'held', held: null });
+    reportConfig(computation);
+    if (!deps.noop) await store.state.update(withoutHold);
+  }
+
+  function reportConfig(computation: Computation): void {
+    const errors = computation.problems.filter((problem) => problem.severity === 'error');
+    const [first] = errors;
+    if (first === undefined) return report({ type: 'config', event: 'published', reason: null });
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+    report({ type: 'config', event: 'faulted', reason: `${first.subject}: ${first.message}${more}` });
+  }
+
+  function fault(error: BirdfeedError): RunOutcome {
+    report({ type: 'config', event: 'faulted', reason: error.message });
+    return { type: error.retryable ? 'condition' : 'failed', error };
+  }
+
+  async function keepLastGood(values: ReadonlyMap<string, string>): Promise<void> {
+    if (savedLastGood !== null && sameMap(savedLastGood, values)) return;
+    await saveLastGood(deps.fs, store.layout.lastGood, values);
+    savedLastGood = values;
+  }
+
+  function stampOf(computation: Computation, rendering: Rendering): StampInput {
+    return {
+      set: plan.name,
+      nodeName: deps.nodeName,
+      dialect: plan.dialect,
+      contentDigest: rendering.contentDigest,
+      templatesDigest: plan.templatesDigest,
+      mounts: feed().positions(plan.mounts),
+      sessions: computation.sessions,
+      census: computation.census === null ? null : stampedCensus(computation.census),
+    };
+  }
+
+  return {
+    run,
+    usePlan(next) {
+      plan = next;
+    },
+    get plan() {
+      return plan;
+    },
+  };
+}
+
+function refused(message: string): BirdfeedError {
+  return new BirdfeedError('BF_CHECK_FAILED', `BIRD does not accept the rendered configuration: ${message}`);
+}
+
+function absenceMessage(name: string, known: readonly string[]): string {
+  const some = known.slice(0, 5).join(', ');
+  const list = known.length === 0 ? 'it has no nodes' : `it has ${some}${known.length > 5 ? ', ...' : ''}`;
+  return `node "${name}" is not in the datastore (${list}); set --node-name or NODENAME to the Calico node's name`;
+}
+
+/** Tells the status which generation is current. */
+export function reportGeneration(report: (fact: Fact) => void, { number, stamp }: Generation): void {
+  const { contentDigest, createdAt, sessions } = stamp;
+  report({ type: 'generation', generation: { number, contentDigest, createdAt, sessions: sessions.length } });
+}
+
+function sameMap(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (b.get(key) !== value) return false;
+  return true;
+}

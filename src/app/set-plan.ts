@@ -1,0 +1,56 @@
+import type { BirdfeedError } from '../core/errors.ts';
+import type { Mount } from '../datastore/types.ts';
+import type { KeyCounts } from '../generation/guard.ts';
+import type { Destination } from '../generation/types.ts';
+import type { Census, Problem, SessionSummary } from '../model/types.ts';
+import type { Dialect, RenderedFile } from '../render/types.ts';
+import type { Entry, TreeView } from '../tree/types.ts';
+
+/** What the producers of a set made of the tree: everything there is to decide upon before anything is rendered. */
+export interface Computation {
+  readonly problems: readonly Problem[];
+  readonly sessions: readonly SessionSummary[];
+  readonly census: Census | null;
+  /** Number of keys and `min_keys` of each plain resource. */
+  readonly keys: readonly (Omit<KeyCounts, 'previous'> & { readonly resource: string })[];
+  readonly lastGood: ReadonlyMap<string, string>;
+}
+
+export interface Rendering {
+  readonly files: readonly RenderedFile[];
+  readonly contentDigest: string;
+  /** Why files are missing; with any, nothing of the set is published. */
+  readonly faults: readonly BirdfeedError[];
+}
+
+export interface SetCommand {
+  /** The resource it belongs to. */
+  readonly resource: string;
+  /** The rendered file. */
+  readonly file: string;
+  readonly command: string;
+  /** Path of the copy; null when the file stays in the generation. */
+  readonly dest: string | null;
+}
+
+/** A set as its resource files describe it: what is read, rendered, checked, copied and told. Replaced as a whole. */
+export interface SetPlan {
+  readonly name: string;
+  readonly dialect: Dialect | null;
+  readonly mounts: readonly Mount[];
+  readonly templatesDigest: string;
+  /** Files that BIRD loads, in the order of the control sockets. */
+  readonly daemonFiles: readonly string[];
+  readonly destinations: readonly Destination[];
+  readonly checks: readonly SetCommand[];
+  readonly reloads: readonly SetCommand[];
+  /** Parses entries of a snapshot that is still being read, to spread the work. */
+  prepare(entries: readonly Entry[]): void;
+  compute(view: TreeView): Computation;
+  /** What each resource's template sees, by resource. */
+  contexts(): ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Renders what was last computed; look-ups (time, DNS) are resolved here. */
+  render(): Promise<Rendering>;
+  /** From now on the look-ups of the last rendering are what an equal rendering needs. */
+  settle(): void;
+}

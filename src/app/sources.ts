@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import type { Options } from '../config/options.ts';
+import type { Clock } from '../core/clock.ts';
+import { BirdfeedError } from '../core/errors.ts';
+import type { Logger } from '../core/log.ts';
+import { endpointStatusPrefix, kubernetesPrefix } from '../datastore/keys.ts';
+import type { Mount, Position, Source } from '../datastore/types.ts';
+import type { FeedInput } from './feed.ts';
+
+export interface SourceDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where an earlier process stood, per mount prefix. */
+  readonly lastPositions: Readonly<Record<string, Position>>;
+}
+
+export type DatastoreKind = 'etcd' | 'fixtures' | 'env';
+
+export function datastoreKind(options: Options): DatastoreKind {
+  if (options.datastore !== 'auto') return options.datastore;
+  return options.fixtures === null ? 'etcd' : 'fixtures';
+}
+
+/**
+ * The sources for these mounts: the datastore, and beside it directories that stand in for what the datastore does not
+ * have (Secrets, endpoint status). Each source's code is loaded only when it is used.
+ */
+export async function openSources(
+  options: Options,
+  mounts: readonly Mount[],
+  deps: SourceDeps,
+): Promise<readonly FeedInput[]> {
+  const inputs: FeedInput[] = [];
+  let rest = mounts;
+  const take = (prefix: string, source: Source): void => {
+    inputs.push({ source, mounts: [{ prefix, required: false }] });
+    rest = rest.filter((mount) => mount.prefix !== prefix);
+  };
+  if (options.secretsDir !== null) {
+    const { createSecretsDirectorySource } = await import('../datastore/files/secrets.ts');
+    const defaultNamespace = options.secretsNamespace;
+    take(
+      kubernetesPrefix('Secret'),
+      createSecretsDirectorySource(options.secretsDir, { ...deps, defaultNamespace }),
+    );
+  }
+  const statusDir = endpointStatusDir(options, deps.env);
+  if (statusDir !== null) {
+    const { createEndpointStatusSource } = await import('../datastore/files/endpoint-status.ts');
+    take(endpointStatusPrefix(), createEndpointStatusSource(statusDir, deps));
+  }
+  return [{ source: await openDatastore(options, deps), mounts: rest }, ...inputs];
+}
+
+function endpointStatusDir(options: Options, env: SourceDeps['env']): string | null {
+  if (options.endpointStatusDir !== null) return options.endpointStatusDir;
+  const prefix = env['CALICO_ENDPOINT_STATUS_PATH_PREFIX'];
+  return prefix === undefined || prefix === '' ? null : join(prefix, 'endpoint-status');
+}
+
+async function openDatastore(options: Options, deps: SourceDeps): Promise<Source> {
+  switch (datastoreKind(options)) {
+    case 'fixtures': {
+      if (options.fixtures === null)
+        throw new BirdfeedError('BF_USAGE', '--datastore fixtures needs --fixtures DIR');
+      const { createFixturesSource } = await import('../datastore/fixtures/source.ts');
+      return createFixturesSource(options.fixtures, { ...deps, usePodCidr: options.usePodCidr });
+    }
+    case 'env': {
+      const { createEnvSource } = await import('../datastore/env.ts');
+      return createEnvSource(deps.env);
+    }
+    case 'etcd': {
+      const { createEtcdSource } = await import('../datastore/etcd/source.ts');
+      return createEtcdSource(
+        {
+          endpoints: options.etcdEndpoints,
+          tls: {
+            caFile: options.etcdCaFile ?? undefined,
+            certFile: options.etcdCertFile ?? undefined,
+            keyFile: options.etcdKeyFile ?? undefined,
+          },
+          username: options.etcdUsername ?? undefined,
+          password: options.etcdPassword ?? undefined,
+          lastPositions: deps.lastPositions,
+          timings: { relistMs: options.relistInterval },
+        },
+        deps,
+      );
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../core/log.ts';
+import { type Fact, headline, initialStatus, reduce, type Status } from '../status/status.ts';
+
+/** Holds the one Status of a set and logs when an axis moves or its reason changes. */
+export interface StatusBoard {
+  readonly status: Status;
+  report(fact: Fact): void;
+}
+
+export function createStatusBoard(
+  identity: Parameters<typeof initialStatus>[0],
+  { clock, log }: { clock: Clock; log: Logger },
+): StatusBoard {
+  const now = (): string => new Date(clock.now()).toISOString();
+  let status = initialStatus(identity, now());
+  return {
+    get status() {
+      return status;
+    },
+    report(fact) {
+      const before = status;
+      status = reduce(status, fact, now());
+      logMoves(before, status, log);
+    },
+  };
+}
+
+const WORSE = new Set(['waiting-for-node', 'stale', 'cached', 'degraded', 'held', 'unapplied']);
+
+function logMoves(before: Status, after: Status, log: Logger): void {
+  for (const axis of ['data', 'config', 'bird'] as const) {
+    const { state, reason } = after[axis];
+    if (state === before[axis].state && reason === before[axis].reason) continue;
+    const level = WORSE.has(state) ? 'warn' : 'info';
+    log[level]({ axis, state, reason, set: after.set }, `now ${headline(after)}`);
+  }
+  if (after.latched && !before.latched)
+    log.info({ generation: after.generation?.number, set: after.set }, 'ready');
+}
