@@ -22,6 +22,10 @@ export async function openSuite(suite, work) {
     '-oDir::Etc::sourceparts=/dev/null',
     `-oDir::State::Lists=${join(work, 'lists')}`,
     `-oDir::Cache=${join(work, 'cache')}`,
+    // Container images turn these two off, and then each of our calls parses the lists anew.
+    '-oDir::Cache::pkgcache=pkgcache.bin',
+    '-oDir::Cache::srcpkgcache=srcpkgcache.bin',
+    '-oAcquire::GzipIndexes=false',
     '-oAPT::Sandbox::User=root',
     '-oAcquire::Languages=none',
     '-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
@@ -130,9 +134,9 @@ export function run(program, args, { anyStatus = false, timeout = 600_000, ...op
     const child = execFile(program, args, limits, (error, stdout, stderr) => {
       const output = `${stdout}\n${stderr}`;
       if (error === null || (anyStatus && typeof error.code === 'number')) return resolve(output);
-      const why =
-        error.code === 'ENOENT' ? 'not found' : error.killed ? 'timed out' : lastLine(stderr || stdout);
+      if (error.code === 'ENOENT') return reject(new Error(`${program} is not on this machine`));
       const action = args.find((arg) => !arg.startsWith('-')) ?? '';
+      const why = error.killed ? 'timed out' : lastLine(stderr || stdout);
       reject(new Error(`${basename(program)} ${action}: ${why}`));
     });
     child.stdin?.end();
