@@ -1,5 +1,6 @@
 import { byText } from '../../core/order.ts';
 import { familyOf } from '../calico/ip.ts';
+import { isCommunityLiteral } from '../calico/scalars.ts';
 import type { BgpConfigurationResource, Cluster, Family } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import { type Statement, when } from './policy.ts';
@@ -17,14 +18,13 @@ export function communityStatements(
   const config = own !== undefined && own.prefixAdvertisements !== null ? own : cluster.defaultConfig;
   const problems: Problem[] = [];
   const statements: Statement[] = [];
-  for (const advertisement of config?.prefixAdvertisements ?? []) {
-    if (config === null || config === undefined || familyOf(advertisement.cidr) !== family) continue;
+  if (config === null) return { statements, problems };
+  for (const advertisement of config.prefixAdvertisements ?? []) {
+    if (familyOf(advertisement.cidr) !== family) continue;
     const texts = new Set<string>();
     for (const text of advertisement.communities) {
       const literal = lookUp(config, text);
-      if (literal === null)
-        problems.push(unusable(config, text, 'is neither a community nor the name of one'));
-      else if (isOutOfRange(literal)) problems.push(unusable(config, text, rangeMessage(literal)));
+      if (literal === null) problems.push(unknown(config, text));
       else texts.add(literal);
     }
     if (texts.size === 0) continue;
@@ -36,33 +36,18 @@ export function communityStatements(
   return { statements, problems };
 }
 
-const LITERAL = /^\d{1,10}:\d{1,10}(:\d{1,10})?$/;
-
+/** Literals and the values of names were checked when the resource was read. */
 function lookUp(config: BgpConfigurationResource, text: string): string | null {
-  if (LITERAL.test(text)) return text;
-  const named = config.communities?.find((community) => community.name === text)?.value ?? '';
-  return LITERAL.test(named) ? named : null;
+  if (isCommunityLiteral(text)) return text;
+  return config.communities?.find((community) => community.name === text)?.value ?? null;
 }
 
-/** BIRD refuses the whole file when a part of a standard community needs more than 16 bits. */
-function isOutOfRange(literal: string): boolean {
-  const parts = literal.split(':').map(Number);
-  const limit = parts.length === 2 ? 65_535 : 4_294_967_295;
-  return parts.some((part) => part > limit);
-}
-
-function rangeMessage(literal: string): string {
-  return literal.split(':').length === 2
-    ? 'has a part above 65535; write a large community (three parts) for a 4-byte AS'
-    : 'has a part above 4294967295';
-}
-
-function unusable(config: BgpConfigurationResource, text: string, what: string): Problem {
+function unknown(config: BgpConfigurationResource, text: string): Problem {
   return {
     severity: 'error',
-    id: 'community-unusable',
+    id: 'community-unknown',
     subject: `BGPConfiguration/${config.name}`,
     field: 'spec.prefixAdvertisements',
-    message: `${JSON.stringify(text)} ${what}; it is left out`,
+    message: `${JSON.stringify(text)} is neither a community nor the name of one in spec.communities; it is left out`,
   };
 }

@@ -9,10 +9,10 @@ import { type MeshInputs, meshSessions, shadowedNodes, whyNoMesh } from './mesh.
 import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
 import { addressOf, candidates, type PeeringInputs } from './peerings.ts';
-import { defaultPolicies, peerPlan, planProblems, restartTime } from './plans.ts';
+import { defaultPolicies, peerPlan, planProblems } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
-import { type Candidate, type SessionContext, whyUnusable } from './sessions.ts';
+import type { Candidate, SessionContext } from './sessions.ts';
 import { ownBlocks, staticRoutes } from './static-routes.ts';
 import type { FamilyModel, NodeSettings, Session } from './types.ts';
 
@@ -71,7 +71,7 @@ export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult 
 export function peeringInputs(inputs: FamilyInputs, recall: Recall): PeeringInputs | null {
   const { cluster, node, settings, family, options } = inputs;
   const address = node === undefined ? null : addressOf(node, family);
-  if (node === undefined || address === null || whyUnusable(address) !== null) return null;
+  if (node === undefined || address === null) return null;
   const { nodeName, asNumber, clusterId } = settings;
   const { passiveOrder, compat } = options;
   const context = recall.value<SessionContext>(`context${family}`, [address, settings, options], () => ({
@@ -103,7 +103,7 @@ export function meshInputs(
     password: recall.value(`meshPassword`, [cluster.secrets, ref, options], () =>
       resolvePassword(cluster, ref, options.secretsNamespace),
     ),
-    gracefulRestartTime: restartTime(config?.meshMaxRestartTime ?? null),
+    gracefulRestartTime: config?.meshMaxRestartTime ?? null,
     ...recall.value(`policies${family}`, [], () => defaultPolicies(family)),
     shadowed: recall.value(`shadowed${family}`, [cluster.nodesByAddress], () =>
       shadowedNodes(cluster, family),
@@ -264,8 +264,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   'password-missing': 'spec.password',
   'password-invalid': 'spec.password',
   'peer-as-unknown': 'spec.asNumber',
-  'peer-address-unusable': 'spec.peerIP',
-  'reachable-by-unusable': 'spec.reachableBy',
 };
 
 function neededSecrets(

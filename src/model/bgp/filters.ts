@@ -64,8 +64,7 @@ function ruleConditions(rule: BgpFilterRule, family: Family, compat: CompatOptio
   if (rule.source === 'RemotePeers') all.push({ type: 'source', source: 'bgp' });
   if (rule.interface !== null) all.push({ type: 'interface', pattern: rule.interface });
   if (rule.community !== null) all.push({ type: 'community', community: rule.community });
-  if (rule.asPathPrefix !== null && rule.asPathPrefix.length > 0)
-    all.push({ type: 'as-path-prefix', asNumbers: rule.asPathPrefix });
+  if (rule.asPathPrefix !== null) all.push({ type: 'as-path-prefix', asNumbers: rule.asPathPrefix });
   if (rule.priority !== null)
     all.push({
       type: 'number',
@@ -87,10 +86,7 @@ function networkCondition(rule: BgpFilterRule, cidr: string, family: Family, com
     rule.prefixLength !== null && (rule.prefixLength.min !== null || rule.prefixLength.max !== null);
   if (ranged && equal && compat.equalNeverMatchesRange) return { type: 'constant', value: negated };
   if (!ranged) return negate(negated, { type: equal ? 'net-equal' : 'net-within', prefix: cidr });
-  const { min, max } = lengthRange(rule, cidr, family);
-  // BIRD refuses an empty range, and with it the whole file.
-  if (min > max) return { type: 'constant', value: negated };
-  return negate(negated, { type: 'net-range', prefix: cidr, min, max });
+  return negate(negated, { type: 'net-range', prefix: cidr, ...lengthRange(rule, cidr, family) });
 }
 
 function negate(negated: boolean, match: Match): Match {

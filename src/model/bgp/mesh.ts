@@ -4,7 +4,7 @@ import { sessionName } from './names.ts';
 import type { CompatOptions } from './options.ts';
 import type { Password } from './passwords.ts';
 import { addressOf } from './peerings.ts';
-import { isAfter, type Policies, type SessionContext, whyUnusable } from './sessions.ts';
+import { isAfter, type Policies, type SessionContext } from './sessions.ts';
 import { listenPortOf } from './settings.ts';
 import type { NodeSettings, Session } from './types.ts';
 
@@ -41,7 +41,7 @@ export function whyNotMeshed(node: NodeResource, context: SessionContext, shadow
   if (node.name === context.nodeName || address === context.address) return 'self';
   if (node.clusterId !== null) return 'peer-is-reflector';
   if (shadowed.includes(node.name)) return 'address-shared';
-  return whyUnusable(address) === null ? null : 'peer-address-unusable';
+  return null;
 }
 
 /**

@@ -8,11 +8,6 @@ import { resolvePassword } from './passwords.ts';
 import { accept, call, type PolicyFilter, reject, type Statement } from './policy.ts';
 import type { PeerPlan, Policies } from './sessions.ts';
 
-/** BIRD 2.17 and later refuse more; the field of the BGP capability has twelve bits. */
-const MAX_GRACEFUL_RESTART_TIME = 4_095;
-/** BIRD's hold time, which a keepalive time must not exceed. */
-const HOLD_TIME = 240;
-
 /** The policies of sessions without BGPFilters: filters that are defined once per family. */
 export function defaultPolicies(family: Family): {
   readonly internal: Policies;
@@ -52,19 +47,9 @@ export function peerPlan(
   return recall.value(`plan${family}:${peer.name}`, inputs, () => ({
     peer,
     password: resolvePassword(cluster, ref, options.secretsNamespace),
-    gracefulRestartTime: restartTime(peer.maxRestartTime),
-    keepaliveTime: isKeepaliveTime(peer.keepaliveTime) ? peer.keepaliveTime : null,
     internal: policies(filters, true, family, defaults.internal, options),
     external: policies(filters, false, family, defaults.external, options),
   }));
-}
-
-export function restartTime(seconds: number | null): number | null {
-  return seconds === null ? null : Math.min(seconds, MAX_GRACEFUL_RESTART_TIME);
-}
-
-function isKeepaliveTime(seconds: number | null): boolean {
-  return seconds !== null && seconds >= 1 && seconds <= HOLD_TIME;
 }
 
 function policies(
@@ -97,33 +82,16 @@ export function planProblems(
   peer: BgpPeerResource,
   options: ModelOptions,
 ): readonly Problem[] {
-  const subject = `BGPPeer/${peer.name}`;
-  const problems: Problem[] = peer.filters
+  const consequence = options.compat.missingFilterFailsOpen
+    ? 'it is skipped'
+    : 'sessions of this peer exchange no routes until there is';
+  return peer.filters
     .filter((name) => !cluster.filters.has(name))
     .map((name) => ({
       severity: 'error',
       id: 'filter-missing',
-      subject,
+      subject: `BGPPeer/${peer.name}`,
       field: 'spec.filters',
-      message: options.compat.missingFilterFailsOpen
-        ? `there is no usable BGPFilter ${JSON.stringify(name)}; it is skipped`
-        : `there is no usable BGPFilter ${JSON.stringify(name)}; sessions of this peer exchange no routes until there is`,
+      message: `there is no usable BGPFilter ${JSON.stringify(name)}; ${consequence}`,
     }));
-  if (peer.maxRestartTime !== null && peer.maxRestartTime > MAX_GRACEFUL_RESTART_TIME)
-    problems.push({
-      severity: 'warning',
-      id: 'restart-time-too-long',
-      subject,
-      field: 'spec.maxRestartTime',
-      message: `BGP cannot say more than ${MAX_GRACEFUL_RESTART_TIME} s; that is used`,
-    });
-  if (peer.keepaliveTime !== null && !isKeepaliveTime(peer.keepaliveTime))
-    problems.push({
-      severity: 'warning',
-      id: 'keepalive-time-unusable',
-      subject,
-      field: 'spec.keepaliveTime',
-      message: `must be 1 s to ${HOLD_TIME} s (the hold time); BIRD's default is used`,
-    });
-  return problems;
 }

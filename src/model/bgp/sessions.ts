@@ -1,4 +1,4 @@
-import { compareAddresses, parseAddress, unusableAsEndpoint } from '../calico/ip.ts';
+import { compareAddresses } from '../calico/ip.ts';
 import type { BgpPeerResource, Family } from '../calico/types.ts';
 import { sessionName } from './names.ts';
 import type { ModelOptions } from './options.ts';
@@ -40,18 +40,11 @@ export interface Policies {
 export interface PeerPlan {
   readonly peer: BgpPeerResource;
   readonly password: Password;
-  readonly gracefulRestartTime: number | null;
-  readonly keepaliveTime: number | null;
   readonly internal: Policies;
   readonly external: Policies;
 }
 
-export type WithheldReason =
-  | PasswordFault
-  | 'self'
-  | 'peer-as-unknown'
-  | 'peer-address-unusable'
-  | 'reachable-by-unusable';
+export type WithheldReason = PasswordFault | 'self' | 'peer-as-unknown';
 
 /** A session that a BGPPeer asks for. `session` is null where it cannot be: then `withheld` says why. */
 export interface Candidate {
@@ -86,14 +79,8 @@ export function candidate(context: SessionContext, plan: PeerPlan, remote: Remot
     session: fault === null ? build(context, plan, remote, want) : null,
     withheld: fault?.reason ?? null,
     detail: fault?.detail ?? null,
-    reachableBy:
-      fault === null && reachableFamily(plan.peer) === context.family ? plan.peer.reachableBy : null,
+    reachableBy: fault === null && want.rule === 'peerIP' ? plan.peer.reachableBy : null,
   };
-}
-
-function reachableFamily(peer: BgpPeerResource): Family | null {
-  if (peer.reachableBy === null) return null;
-  return peer.reachableBy.includes(':') ? 6 : 4;
 }
 
 function whyWithheld(
@@ -103,28 +90,15 @@ function whyWithheld(
 ): { readonly reason: WithheldReason; readonly detail: string } | null {
   if (remote.address === context.address || remote.nodeName === context.nodeName)
     return { reason: 'self', detail: 'it is this node itself' };
-  const unusable = whyUnusable(remote.address);
-  if (unusable !== null) return { reason: 'peer-address-unusable', detail: `${remote.address} ${unusable}` };
   if (remote.asNumber === null)
     return {
       reason: 'peer-as-unknown',
       detail: `asNumber is not set and ${remote.address} is not the address of a node that has one`,
     };
-  const { peer, password } = plan;
-  if (peer.reachableBy !== null && peer.peerAddress !== null && reachableFamily(peer) !== context.family)
-    return {
-      reason: 'reachable-by-unusable',
-      detail: 'reachableBy is of another address family than peerIP',
-    };
+  const { password } = plan;
   if (password.fault === null) return null;
   if (password.fault === 'password-missing' && context.missingPasswordOpensSession) return null;
   return { reason: password.fault, detail: password.detail };
-}
-
-/** Why an address cannot be a neighbour, or null. */
-export function whyUnusable(address: string): string | null {
-  const parsed = parseAddress(address);
-  return parsed.ok ? unusableAsEndpoint(parsed.value) : 'is not an address';
 }
 
 function build(context: SessionContext, plan: PeerPlan, remote: Remote, { type, rule }: Want): Session {
@@ -146,14 +120,14 @@ function build(context: SessionContext, plan: PeerPlan, remote: Remote, { type, 
     localAs,
     internal,
     sourceAddress: workload || peer.sourceAddress === 'None' ? null : context.address,
-    ttlSecurityHops: workload ? null : peer.ttlSecurityHops || null,
+    ttlSecurityHops: workload ? null : peer.ttlSecurityHops,
     passive: workload || (type === 'global' && isPassive(context, remote, rule)),
-    gracefulRestartTime: workload ? null : plan.gracefulRestartTime,
-    keepaliveTime: workload ? null : plan.keepaliveTime,
+    gracefulRestartTime: workload ? null : peer.maxRestartTime,
+    keepaliveTime: workload ? null : peer.keepaliveTime,
     clusterId: internal && !workload ? clientClusterId(context, remote) : null,
     password: workload ? null : plan.password.value,
     nextHop: workload ? null : nextHop(peer, internal),
-    allowLocalAs: rule === 'peerIP' ? peer.numAllowedLocalAs || null : null,
+    allowLocalAs: rule === 'peerIP' ? peer.numAllowedLocalAs : null,
     import: policies.import,
     export: policies.export,
   };
