@@ -56,22 +56,22 @@ export async function loadFile(
 }
 
 /** The mark of the configuration that BIRD runs, or null when that defines none. Rejects as `command` does. */
-export async function readMark(client: BirdClient): Promise<string | null> {
-  const reply = await client.command(`eval ${MARK_NAME}`);
+export async function readMark(client: BirdClient, timeoutMs?: number): Promise<string | null> {
+  const reply = await client.command(`eval ${MARK_NAME}`, timeoutMs);
   if (reply.code === '0023') return reply.text.trim();
   // 9001 is "no such symbol" in every version; anything else is not an answer to the question.
   if (reply.code.startsWith('9')) return null;
   throw unexpected(client, 'eval', reply);
 }
 
-export async function showStatus(client: BirdClient): Promise<BirdStatus> {
-  const reply = await client.command('show status');
+export async function showStatus(client: BirdClient, timeoutMs?: number): Promise<BirdStatus> {
+  const reply = await client.command('show status', timeoutMs);
   if (reply.code !== '0013') throw unexpected(client, 'show status', reply);
   return parseStatus(reply);
 }
 
 export async function showProtocols(client: BirdClient): Promise<ProtocolRow[]> {
-  const reply = await client.command('show protocols', 30_000);
+  const reply = await client.command('show protocols');
   if (reply.code !== '0000') throw unexpected(client, 'show protocols', reply);
   if (reply.truncated)
     throw new BirdfeedError('BF_BIRD_PROTOCOL', `"show protocols" on ${client.path} is too long`);

@@ -8,6 +8,8 @@ import { parseVersion } from './version.ts';
 
 /** BIRD drops the connection when a command line reaches about 1,024 bytes, in every version. */
 const MAX_COMMAND_BYTES = 900;
+/** Every command can be held up by a reconfiguration that keeps BIRD busy for seconds. */
+const COMMAND_TIMEOUT_MS = 30_000;
 /** sun_path is 108 bytes with the final NUL; unix(7). */
 const MAX_SOCKET_PATH = 107;
 
@@ -132,7 +134,7 @@ export class BirdClient {
    * command is sent, not while others are before it. Rejects when the connection ends: BF_BIRD_DIED when that happens
    * before the reply is complete, BF_BIRD_TIMEOUT, BF_BIRD_PROTOCOL.
    */
-  command(command: string, timeoutMs = 10_000): Promise<Reply> {
+  command(command: string, timeoutMs = COMMAND_TIMEOUT_MS): Promise<Reply> {
     const bytes = Buffer.byteLength(command);
     if (bytes > MAX_COMMAND_BYTES || /[\x00-\x1f]/.test(command)) {
       const what =

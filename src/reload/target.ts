@@ -17,6 +17,8 @@ export interface TargetTimings {
   /** For `configure`; at least 30 s, since a mass hard change keeps BIRD busy for seconds. */
   readonly configureTimeoutMs: number;
   readonly settleTimeoutMs: number;
+  /** For asking BIRD what it runs; also how long a BIRD that hangs goes unnoticed, after the next re-reading. */
+  readonly readTimeoutMs: number;
   /** How often BIRD is asked what it runs while nothing happens: finds an undo or a `configure` of somebody else. */
   readonly rereadMs: number;
   /** Connecting is cheap and a BIRD that has just started should not wait. */
@@ -28,6 +30,7 @@ export const TARGET_TIMINGS: TargetTimings = {
   connectTimeoutMs: 10_000,
   configureTimeoutMs: 60_000,
   settleTimeoutMs: 60_000,
+  readTimeoutMs: 30_000,
   rereadMs: 30_000,
   reconnect: { initialMs: 100, maxMs: 2_000 },
   retry: { initialMs: 500, maxMs: 30_000 },
@@ -122,7 +125,10 @@ export class TargetSupervisor {
       case 'connect':
         return void this.#connect();
       case 'read':
-        return void this.#work(async (client) => ({ type: 'read', running: await readRunning(client) }));
+        return void this.#work(async (client) => ({
+          type: 'read',
+          running: await readRunning(client, this.#timings.readTimeoutMs),
+        }));
       case 'load':
         return void this.#work((client) => this.#load(client, effect.wanted));
       case 'timer':
@@ -212,10 +218,10 @@ export class TargetSupervisor {
   }
 }
 
-async function readRunning(client: BirdClient): Promise<Running> {
-  const status = await showStatus(client);
+async function readRunning(client: BirdClient, timeoutMs: number): Promise<Running> {
+  const status = await showStatus(client, timeoutMs);
   return {
-    mark: await readMark(client),
+    mark: await readMark(client, timeoutMs),
     loadedAt: status.lastReconfiguration,
     settled: status.state === 'running',
   };

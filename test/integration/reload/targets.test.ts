@@ -19,6 +19,7 @@ const FAST = {
   connectTimeoutMs: 500,
   configureTimeoutMs: 2_000,
   settleTimeoutMs: 10_000,
+  readTimeoutMs: 500,
   rereadMs: 150,
   reconnect: { initialMs: 20, maxMs: 50 },
   retry: { initialMs: 20, maxMs: 100 },
