@@ -195,14 +195,15 @@ class Follower<C> {
     return this.#watcher?.healthy === true ? RESCAN_MS : UNWATCHED_MS;
   }
 
-  async #watch(seen: Scan): Promise<void> {
-    if (this.#options.pollMs !== undefined || seen.identity === '') return;
-    if (this.#watcher !== undefined && this.#watched === seen.identity) return;
+  /** Watches the directories that were seen; anew when they are no longer the same ones. */
+  async #watch({ directories }: Scan): Promise<void> {
+    if (this.#options.pollMs !== undefined || directories.size === 0) return;
+    const watched = JSON.stringify([...directories].sort());
+    if (this.#watcher !== undefined && this.#watched === watched) return;
     await this.#unwatch();
-    this.#watched = seen.identity;
+    this.#watched = watched;
     this.#watcher = await openWatcher({
-      directory: seen.base,
-      recursive: seen.base === this.#spec.path,
+      directories: [...directories.keys()],
       log: this.#options.log,
       onHint: () => this.#waker.wake(),
     });
@@ -239,7 +240,7 @@ function changedSince(seen: Scan, time: number): string[] {
 function nothingSeen(path: string, error: NodeJS.ErrnoException): Scan {
   return {
     base: path,
-    identity: '',
+    directories: new Map(),
     files: new Map(),
     unreadable: isGone(error) ? new Map() : new Map([['', error]]),
   };

@@ -1,4 +1,4 @@
-import type { BigIntStats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -13,8 +13,8 @@ export interface SeenFile {
 export interface Scan {
   /** What the relative paths start from: the directory, or the directory of a single file. */
   readonly base: string;
-  /** The directory itself (device and inode): another one in its place needs a new watch. */
-  readonly identity: string;
+  /** The directories that were looked into, each with its device and inode: another one in its place is to be noticed. */
+  readonly directories: ReadonlyMap<string, string>;
   /** By path relative to `base`. Links are followed, so after a `..data` swap every file has a new signature. */
   readonly files: ReadonlyMap<string, SeenFile>;
   /** Directories and files below that could not be looked at, with the reason: what is below is unknown, not gone. */
@@ -33,25 +33,27 @@ export interface Accepts {
  * the system's error when `path` itself cannot be read. What vanishes during the look is not there.
  */
 export async function scan(path: string, accepts: Accepts): Promise<Scan> {
-  const stats = await stat(path, { bigint: true });
+  const stats = await stat(path);
   if (!stats.isDirectory()) {
     const base = dirname(path);
-    const folder = identityOf(await stat(base, { bigint: true }));
-    return {
-      base,
-      identity: folder,
-      files: new Map([[basename(path), seen(stats)]]),
-      unreadable: new Map(),
-    };
+    const directories = new Map([[base, identityOf(await stat(base))]]);
+    return { base, directories, files: new Map([[basename(path), seen(stats)]]), unreadable: new Map() };
   }
   const identity = identityOf(stats);
-  const walk: Walk = { base: path, identity, accepts, files: new Map(), unreadable: new Map() };
+  const walk: Walk = {
+    base: path,
+    accepts,
+    directories: new Map([[path, identity]]),
+    files: new Map(),
+    unreadable: new Map(),
+  };
   await scanDirectory(walk, '', [identity]);
   return walk;
 }
 
 interface Walk extends Scan {
   readonly accepts: Accepts;
+  readonly directories: Map<string, string>;
   readonly files: Map<string, SeenFile>;
   readonly unreadable: Map<string, NodeJS.ErrnoException>;
 }
@@ -61,11 +63,14 @@ async function scanDirectory(walk: Walk, folder: string, ancestors: readonly str
   const names = await readdir(join(walk.base, folder));
   const looks = names.filter(walk.accepts.entry).map(async (name) => {
     const path = folder === '' ? name : `${folder}/${name}`;
+    const full = join(walk.base, path);
     try {
-      const stats = await stat(join(walk.base, path), { bigint: true });
+      const stats = await stat(full);
       if (stats.isFile() && walk.accepts.file(path)) walk.files.set(path, seen(stats));
-      if (!stats.isDirectory() || ancestors.includes(identityOf(stats))) return;
-      await scanDirectory(walk, path, [...ancestors, identityOf(stats)]);
+      const identity = identityOf(stats);
+      if (!stats.isDirectory() || ancestors.includes(identity)) return;
+      walk.directories.set(full, identity);
+      await scanDirectory(walk, path, [...ancestors, identity]);
     } catch (error) {
       if (!isGone(error)) walk.unreadable.set(path, error as NodeJS.ErrnoException);
     }
@@ -79,14 +84,14 @@ export function isGone(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
 }
 
-function identityOf(stats: BigIntStats): string {
+function identityOf(stats: Stats): string {
   return `${stats.dev}:${stats.ino}`;
 }
 
-function seen(stats: BigIntStats): SeenFile {
-  const { size, mtimeNs, ctimeNs } = stats;
+function seen(stats: Stats): SeenFile {
+  const { size, mtimeMs, ctimeMs } = stats;
   return {
-    signature: `${identityOf(stats)}:${size}:${mtimeNs}:${ctimeNs}`,
-    changedAt: Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs)),
+    signature: `${identityOf(stats)}:${size}:${mtimeMs}:${ctimeMs}`,
+    changedAt: Math.max(mtimeMs, ctimeMs),
   };
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Logger } from '../../core/log.ts';
 
 export interface Watcher {
@@ -7,27 +8,26 @@ export interface Watcher {
 }
 
 export interface WatcherOptions {
-  readonly directory: string;
-  /** False for a single file: it is watched through its directory, since renaming over it takes its own watch away. */
-  readonly recursive: boolean;
+  readonly directories: readonly string[];
   readonly log: Logger;
   /** Something may have changed. Called too often rather than not at all. */
   readonly onHint: () => void;
 }
 
 /**
- * Watches a directory tree. chokidar only gives hints here: which files changed is found by looking, because events get
- * lost (overflowing queues, network file systems) and lie (rename-over, `..data` swaps, editors). Its raw events are
- * hints too: a swapped `..data` link may show in nothing else.
+ * Watches these directories, without those below them. chokidar only gives hints here: which files changed is found by
+ * looking, because events get lost (overflowing queues, network file systems) and lie (rename-over, `..data` swaps,
+ * editors). So it need not watch each file, which takes a watch of the system per file and misses a directory that
+ * another one replaced; its raw events, one for whatever happens in a directory, are all that is wanted.
  */
-export async function openWatcher(options: WatcherOptions): Promise<Watcher> {
-  const { directory, recursive, log, onHint } = options;
+export async function openWatcher({ directories, log, onHint }: WatcherOptions): Promise<Watcher> {
   const { watch } = await import('chokidar');
-  const watcher = watch(directory, {
+  const watched = new Set(directories.map((directory) => resolve(directory)));
+  const watcher = watch([...watched], {
+    ignored: (path) => !watched.has(resolve(path)),
+    depth: 0,
     ignoreInitial: true,
     atomic: false,
-    ignorePermissionErrors: true,
-    ...(recursive ? {} : { depth: 0 }),
   });
   let healthy = true;
   watcher.on('all', onHint);
@@ -38,7 +38,7 @@ export async function openWatcher(options: WatcherOptions): Promise<Watcher> {
       log.warn(
         {
           stage: 'datastore',
-          directory,
+          directories,
           err: error,
           remedy: 'raise fs.inotify.max_user_watches and max_user_instances',
         },
