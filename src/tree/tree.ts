@@ -27,144 +27,153 @@ export interface Tree extends TreeView {
 }
 
 export function createTree(): Tree {
-  const byKey = new Map<string, Entry>();
-  const lookup = (key: string) => byKey.get(key);
-  const mounts = new Set<string>();
-  let declared = new Set<string>();
-  const root: Subtree = { version: 0, entries: [], pending: [] };
-  /** Every prefix that was asked for, with its array. The root is always there: new ones are cut out of it. */
-  const subtrees = new Map<string, Subtree>([['', root]]);
-  let counter = 0;
+  return new KeyTree();
+}
 
-  function isDeclared(prefix: string): boolean {
+class KeyTree implements Tree {
+  readonly #byKey = new Map<string, Entry>();
+  readonly #lookup = (key: string): Entry | undefined => this.#byKey.get(key);
+  readonly #mounts = new Set<string>();
+  readonly #root: Subtree = { version: 0, entries: [], pending: [] };
+  /** Every prefix that was asked for, with its array. The root is always there: new ones are cut out of it. */
+  readonly #subtrees = new Map<string, Subtree>([['', this.#root]]);
+  #declared = new Set<string>();
+  /** Grows with every change of a key: the source of all versions. */
+  #counter = 0;
+
+  get(key: string): Entry | undefined {
+    if (!this.#isDeclared(key)) throw undeclared(key);
+    return this.#byKey.get(key);
+  }
+
+  range(prefix: string): readonly Entry[] {
+    return currentEntries(this.#readable(prefix), this.#lookup);
+  }
+
+  version(prefix: string): number {
+    return this.#readable(prefix).version;
+  }
+
+  declare(prefixes: readonly string[]): void {
+    this.#declared = new Set(prefixes.map(normalPrefix));
+    for (const prefix of this.#subtrees.keys()) {
+      if (prefix !== '' && !this.#isDeclared(prefix)) this.#subtrees.delete(prefix);
+    }
+    for (const prefix of this.#declared) this.#subtreeAt(prefix);
+  }
+
+  applySnapshot(mount: MountPoint, entries: readonly Entry[]): readonly string[] {
+    const prefix = this.#enter(mount);
+    for (const entry of entries) requireInside(prefix, entry.key);
+    const owned = this.#belongsTo(prefix);
+    const after = sortedEntries(entries.filter((entry) => owned(entry.key)));
+    return this.#applyAll(diffSnapshots(this.#ownEntries(prefix, owned), after));
+  }
+
+  applyChanges(mount: MountPoint, changes: readonly Change[]): readonly string[] {
+    const prefix = this.#enter(mount);
+    const owned = this.#belongsTo(prefix);
+    for (const change of changes) requireInside(prefix, keyOf(change));
+    return this.#applyAll(changes.filter((change) => owned(keyOf(change))));
+  }
+
+  unmount({ prefix }: MountPoint): readonly string[] {
+    const mount = normalPrefix(prefix);
+    if (!this.#mounts.has(mount)) return [];
+    const gone = this.#ownEntries(mount, this.#belongsTo(mount));
+    this.#mounts.delete(mount);
+    return this.#applyAll(gone.map(({ key }) => ({ type: 'delete', key })));
+  }
+
+  #isDeclared(prefix: string): boolean {
     let found = false;
     forEachPrefixOf(prefix, (covering) => {
-      found ||= declared.has(covering);
+      found ||= this.#declared.has(covering);
     });
     return found;
   }
 
-  function subtreeAt(prefix: string): Subtree {
-    const known = subtrees.get(prefix);
+  #readable(prefix: string): Subtree {
+    const normal = normalPrefix(prefix);
+    if (!this.#isDeclared(normal)) throw undeclared(prefix);
+    return this.#subtreeAt(normal);
+  }
+
+  #subtreeAt(prefix: string): Subtree {
+    const known = this.#subtrees.get(prefix);
     if (known !== undefined) return known;
     // The counter and not the version of the last change below, which nobody recorded: it may only ever grow.
-    const entries = entriesBelow(currentEntries(root, lookup), prefix);
-    const created: Subtree = { version: counter, entries, pending: [] };
-    subtrees.set(prefix, created);
+    const entries = entriesBelow(currentEntries(this.#root, this.#lookup), prefix);
+    const created: Subtree = { version: this.#counter, entries, pending: [] };
+    this.#subtrees.set(prefix, created);
     return created;
   }
 
-  function readable(prefix: string): Subtree {
-    const normal = normalPrefix(prefix);
-    if (!isDeclared(normal)) throw undeclared(prefix);
-    return subtreeAt(normal);
+  #enter({ prefix }: MountPoint): string {
+    const mount = normalPrefix(prefix);
+    this.#mounts.add(mount);
+    return mount;
   }
 
-  function ownerOf(key: string): string | undefined {
+  /** The test for "belongs to `mount`", which for a mount with none inside it costs nothing. */
+  #belongsTo(mount: string): (key: string) => boolean {
+    const nested = [...this.#mounts].some((other) => other !== mount && covers(mount, other));
+    return nested ? (key) => this.#ownerOf(key) === mount : () => true;
+  }
+
+  #ownerOf(key: string): string | undefined {
     let owner: string | undefined;
     forEachPrefixOf(key, (prefix) => {
-      if (mounts.has(prefix)) owner = prefix;
+      if (this.#mounts.has(prefix)) owner = prefix;
     });
     return owner;
   }
 
-  /** The test for "belongs to `mount`", which for a mount with none inside it costs nothing. */
-  function belongsTo(mount: string): (key: string) => boolean {
-    const nested = [...mounts].some((other) => other !== mount && covers(mount, other));
-    return nested ? (key) => ownerOf(key) === mount : () => true;
+  #ownEntries(mount: string, owned: (key: string) => boolean): readonly Entry[] {
+    const all = currentEntries(this.#root, this.#lookup);
+    const below = mount === '' ? all : entriesBelow(all, mount);
+    return below.filter((entry) => owned(entry.key));
   }
 
-  function enter({ prefix }: MountPoint): string {
-    const mount = normalPrefix(prefix);
-    mounts.add(mount);
-    return mount;
-  }
-
-  function coveringSubtrees(key: string): readonly Subtree[] {
-    const covering: Subtree[] = [];
-    forEachPrefixOf(key, (prefix) => {
-      const subtree = subtrees.get(prefix);
-      if (subtree !== undefined) covering.push(subtree);
-    });
-    return covering;
-  }
-
-  /** Whether something changed. */
-  function store(change: Change): boolean {
-    if (change.type === 'delete') return byKey.delete(change.key);
-    const { entry } = change;
-    if (byKey.get(entry.key)?.value === entry.value) return false;
-    byKey.set(entry.key, entry);
-    return true;
-  }
-
-  function applyAll(changes: Iterable<Change>): readonly string[] {
+  /** Returns the keys that changed, sorted. */
+  #applyAll(changes: Iterable<Change>): readonly string[] {
     const changed: string[] = [];
     // Neighbours share their folder, so its subtrees are looked up once per folder and not once per key.
     let folder = '\0';
     let covering: readonly Subtree[] = [];
     for (const change of changes) {
-      if (!store(change)) continue;
+      if (!this.#store(change)) continue;
       const key = keyOf(change);
       changed.push(key);
-      counter += 1;
+      this.#counter += 1;
       const slash = Math.max(key.lastIndexOf('/'), 0);
       if (slash !== folder.length || !key.startsWith(folder)) {
         folder = key.slice(0, slash);
-        covering = coveringSubtrees(folder);
+        covering = this.#subtreesCovering(folder);
       }
-      for (const subtree of covering) noteChange(subtree, key, counter, lookup);
-      const own = key === folder ? undefined : subtrees.get(key);
-      if (own !== undefined) noteChange(own, key, counter, lookup);
+      for (const subtree of covering) noteChange(subtree, key, this.#counter, this.#lookup);
+      const own = key === folder ? undefined : this.#subtrees.get(key);
+      if (own !== undefined) noteChange(own, key, this.#counter, this.#lookup);
     }
     return uniqueSorted(changed);
   }
 
-  return {
-    get(key) {
-      if (!isDeclared(key)) throw undeclared(key);
-      return byKey.get(key);
-    },
-    range: (prefix) => currentEntries(readable(prefix), lookup),
-    version: (prefix) => readable(prefix).version,
+  /** Whether something changed. */
+  #store(change: Change): boolean {
+    if (change.type === 'delete') return this.#byKey.delete(change.key);
+    const { entry } = change;
+    if (this.#byKey.get(entry.key)?.value === entry.value) return false;
+    this.#byKey.set(entry.key, entry);
+    return true;
+  }
 
-    declare(prefixes) {
-      declared = new Set(prefixes.map(normalPrefix));
-      for (const prefix of subtrees.keys()) {
-        if (prefix !== '' && !isDeclared(prefix)) subtrees.delete(prefix);
-      }
-      for (const prefix of declared) subtreeAt(prefix);
-    },
-
-    applySnapshot(mount, entries) {
-      const prefix = enter(mount);
-      for (const entry of entries) requireInside(prefix, entry.key);
-      const owned = belongsTo(prefix);
-      const before = ownEntries(prefix, owned);
-      const after = sortedEntries(entries.filter((entry) => owned(entry.key)));
-      return applyAll(diffSnapshots(before, after));
-    },
-
-    applyChanges(mount, changes) {
-      const prefix = enter(mount);
-      const owned = belongsTo(prefix);
-      for (const change of changes) requireInside(prefix, keyOf(change));
-      return applyAll(changes.filter((change) => owned(keyOf(change))));
-    },
-
-    unmount({ prefix }) {
-      const mount = normalPrefix(prefix);
-      if (!mounts.has(mount)) return [];
-      const gone = ownEntries(mount, belongsTo(mount));
-      mounts.delete(mount);
-      return applyAll(gone.map(({ key }) => ({ type: 'delete', key })));
-    },
-  };
-
-  function ownEntries(mount: string, owned: (key: string) => boolean): readonly Entry[] {
-    const all = currentEntries(root, lookup);
-    const below = mount === '' ? all : entriesBelow(all, mount);
-    return below.filter((entry) => owned(entry.key));
+  #subtreesCovering(key: string): readonly Subtree[] {
+    const covering: Subtree[] = [];
+    forEachPrefixOf(key, (prefix) => {
+      const subtree = this.#subtrees.get(prefix);
+      if (subtree !== undefined) covering.push(subtree);
+    });
+    return covering;
   }
 }
 
