@@ -8,6 +8,8 @@ import { parseVersion } from './version.ts';
 
 /** BIRD drops the connection when a command line reaches about 1,024 bytes, in every version. */
 const MAX_COMMAND_BYTES = 900;
+/** A BIRD that hangs accepts connections and never greets. */
+const CONNECT_TIMEOUT_MS = 10_000;
 /** Every command can be held up by a reconfiguration that keeps BIRD busy for seconds. */
 const COMMAND_TIMEOUT_MS = 30_000;
 /** sun_path is 108 bytes with the final NUL; unix(7). */
@@ -17,7 +19,7 @@ export interface ConnectOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** From connecting until the banner, milliseconds. A BIRD that hangs accepts connections and never greets. */
+  /** From connecting until the banner, milliseconds; 10 s when absent. */
   readonly timeoutMs?: number;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
@@ -26,7 +28,8 @@ export interface ConnectOptions {
 }
 
 interface Pending {
-  readonly command: string;
+  /** Null for the greeting, which is waited for without a command. */
+  readonly command: string | null;
   readonly timeoutMs: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: BirdfeedError) => void;
@@ -39,83 +42,65 @@ interface Pending {
  */
 export class BirdClient {
   readonly path: string;
-  readonly banner: string;
-  /** As in the banner: `1.6.8`, `2.0.12`, `v0.3.3+birdv1.6.8`; null when the banner names none. */
-  readonly version: string | null;
   readonly #socket: Socket;
-  readonly #clock: Clock;
+  readonly #options: ConnectOptions;
   readonly #queue: Pending[] = [];
   readonly #listeners: ((error: BirdfeedError) => void)[] = [];
+  #banner = '';
   #closed: BirdfeedError | null = null;
   #cancelTimer: () => void = () => {};
 
-  private constructor(socket: Socket, options: ConnectOptions, banner: string) {
-    this.#socket = socket;
-    this.#clock = options.clock;
+  private constructor(options: ConnectOptions) {
     this.path = options.path;
-    this.banner = banner;
-    this.version = parseVersion(banner);
+    this.#options = options;
+    this.#socket = createConnection({ path: options.path });
+    let isConnected = false;
+    this.#socket.on('connect', () => {
+      isConnected = true;
+    });
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (isConnected) return this.#end(this.#lost(error));
+      void connectError(this.path, error).then((explained) => this.#end(explained));
+    });
+    this.#socket.on('close', (hadError) => {
+      if (!hadError) this.#end(this.#lost());
+    });
+    const parser = createReplyParser();
+    this.#socket.on('data', (chunk: Buffer) => {
+      for (const event of parser.push(chunk)) this.#take(event);
+    });
   }
 
-  /** Connects and waits for the banner. Rejects with BF_BIRD_UNREACHABLE, _PERMISSION, _TIMEOUT or _PROTOCOL. */
-  static connect(options: ConnectOptions): Promise<BirdClient> {
-    const { path, clock, log, timeoutMs = 10_000 } = options;
+  /** Connects and waits for the banner. Rejects with BF_BIRD_UNREACHABLE, _PERMISSION, _TIMEOUT, _DIED or _PROTOCOL. */
+  static async connect(options: ConnectOptions): Promise<BirdClient> {
+    const { path, signal, timeoutMs = CONNECT_TIMEOUT_MS } = options;
     if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
       const message = `the control socket's path is longer than ${MAX_SOCKET_PATH} bytes: ${path}`;
-      return Promise.reject(new BirdfeedError('BF_BIRD_UNREACHABLE', message));
+      throw new BirdfeedError('BF_BIRD_UNREACHABLE', message);
     }
-    return new Promise((resolve, reject) => {
-      const socket = createConnection({ path });
-      const parser = createReplyParser();
-      let client: BirdClient | null = null;
-      const settled = (): void => {
-        cancel();
-        options.signal?.removeEventListener('abort', abort);
-      };
-      const abort = (): void => fail(closedByUs(path));
-      const fail = (error: BirdfeedError): void => {
-        settled();
-        if (client !== null) return client.#end(error);
-        socket.destroy();
-        reject(error);
-      };
-      const cancel = clock.after(timeoutMs, () =>
-        fail(
-          timeout(
-            `BIRD accepted the connection to ${path} but did not greet within ${timeoutMs} ms: it hangs`,
-            path,
-          ),
-        ),
-      );
-      const take = (event: ReplyEvent): void => {
-        if (event.type === 'notice') {
-          log.debug({ socket: path, notice: event.text }, 'notice from BIRD');
-          options.onNotice?.(event.text);
-          return;
-        }
-        if (event.type === 'garbage')
-          return fail(protocol(path, `sent ${JSON.stringify(event.line.slice(0, 200))}`));
-        if (client !== null) return client.#answer(event.reply);
-        if (event.reply.code !== '0001')
-          return fail(protocol(path, `greeted with ${event.reply.code} ${event.reply.text}`));
-        settled();
-        client = new BirdClient(socket, options, event.reply.text);
-        resolve(client);
-      };
-      options.signal?.addEventListener('abort', abort, { once: true });
-      if (options.signal?.aborted) return abort();
-      socket.on('data', (chunk: Buffer) => {
-        for (const event of parser.push(chunk)) take(event);
-      });
-      socket.on('error', (error: NodeJS.ErrnoException) => {
-        if (client !== null) return client.#end(client.#lost(error));
-        void connectError(path, error).then(fail);
-      });
-      socket.on('close', (hadError) => {
-        if (client !== null) return client.#end(client.#lost());
-        if (!hadError) fail(new BirdfeedError('BF_BIRD_DIED', `BIRD closed ${path} before it greeted`));
-      });
-    });
+    const client = new BirdClient(options);
+    const abort = (): void => client.close();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const greeting = client.#ask(null, timeoutMs);
+      if (signal?.aborted) abort();
+      const { code, text } = await greeting;
+      if (code !== '0001') client.#end(protocol(path, `greeted with ${code} ${text.slice(0, 200)}`));
+      if (client.#closed !== null) throw client.#closed;
+      client.#banner = text;
+      return client;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  get banner(): string {
+    return this.#banner;
+  }
+
+  /** As in the banner: `1.6.8`, `2.0.12`, `v0.3.3+birdv1.6.8`; null when the banner names none. */
+  get version(): string | null {
+    return parseVersion(this.#banner);
   }
 
   /** Why the connection ended, or null while it is open. */
@@ -145,11 +130,7 @@ export class BirdClient {
         new BirdfeedError('BF_BIRD_PROTOCOL', `command ${what}: ${JSON.stringify(command.slice(0, 80))}`),
       );
     }
-    if (this.#closed !== null) return Promise.reject(this.#closed);
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ command, timeoutMs, resolve, reject });
-      if (this.#queue.length === 1) this.#send();
-    });
+    return this.#ask(command, timeoutMs);
   }
 
   /** Ends the connection. Commands that wait are rejected; BIRD finishes what it was told. */
@@ -160,16 +141,38 @@ export class BirdClient {
     );
   }
 
+  #ask(command: string | null, timeoutMs: number): Promise<Reply> {
+    if (this.#closed !== null) return Promise.reject(this.#closed);
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ command, timeoutMs, resolve, reject });
+      if (this.#queue.length === 1) this.#send();
+    });
+  }
+
   #send(): void {
     const next = this.#queue[0];
     if (next === undefined) return;
     const { command, timeoutMs } = next;
-    this.#cancelTimer = this.#clock.after(timeoutMs, () =>
-      this.#end(
-        timeout(`BIRD did not answer "${command}" on ${this.path} within ${timeoutMs} ms`, this.path),
-      ),
+    const silence =
+      command === null ? 'accepted the connection but did not greet' : `did not answer "${command}"`;
+    const message = `BIRD ${silence} on ${this.path} within ${timeoutMs} ms`;
+    this.#cancelTimer = this.#options.clock.after(timeoutMs, () =>
+      this.#end(new BirdfeedError('BF_BIRD_TIMEOUT', message, { details: { socket: this.path } })),
     );
-    this.#socket.write(`${command}\n`);
+    if (command !== null) this.#socket.write(`${command}\n`);
+  }
+
+  #take(event: ReplyEvent): void {
+    if (this.#closed !== null) return;
+    switch (event.type) {
+      case 'garbage':
+        return this.#end(protocol(this.path, `sent ${JSON.stringify(event.line.slice(0, 200))}`));
+      case 'notice':
+        this.#options.log.debug({ socket: this.path, notice: event.text }, 'notice from BIRD');
+        return this.#options.onNotice?.(event.text);
+      case 'reply':
+        return this.#answer(event.reply);
+    }
   }
 
   #answer(reply: Reply): void {
@@ -192,11 +195,8 @@ export class BirdClient {
         options,
       );
     }
-    return new BirdfeedError(
-      'BF_BIRD_DIED',
-      `BIRD died during "${current.command}" on ${this.path}`,
-      options,
-    );
+    const during = current.command === null ? 'before it greeted' : `during "${current.command}"`;
+    return new BirdfeedError('BF_BIRD_DIED', `BIRD died ${during} on ${this.path}`, options);
   }
 
   #end(error: BirdfeedError): void {
@@ -207,14 +207,6 @@ export class BirdClient {
     for (const pending of this.#queue.splice(0)) pending.reject(error);
     for (const listener of this.#listeners.splice(0)) listener(error);
   }
-}
-
-function closedByUs(socket: string): BirdfeedError {
-  return new BirdfeedError('BF_BIRD_UNREACHABLE', `the connection to ${socket} was closed by birdfeed`);
-}
-
-function timeout(message: string, socket: string): BirdfeedError {
-  return new BirdfeedError('BF_BIRD_TIMEOUT', message, { details: { socket } });
 }
 
 function protocol(socket: string, what: string): BirdfeedError {
