@@ -52,6 +52,8 @@ export interface ProducerResult {
   readonly context: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
   readonly interests: Interests;
+  /** The producer's mounts, and those that its interests need. */
+  readonly mounts: readonly Mount[];
   readonly sessions: readonly SessionSummary[];
   /** Null for a producer that has nothing to guard. */
   readonly census: Census | null;
