@@ -6,7 +6,7 @@ test.each([
   ['BIRD 2.0.12 ready.', '2.0.12', 2],
   ['BIRD version 3.1.8\n', '3.1.8', 3],
   ['BIRD 2.0.7+branch.mq.x ready.', '2.0.7+branch.mq.x', 2],
-  // The fork's banner, as in projectcalico/calico issue 9550.
+  // The banner that birdcl prints in a calico-node container.
   ['BIRD v0.3.3+birdv1.6.8 ready.', 'v0.3.3+birdv1.6.8', 1],
 ])('%s', (text, version, major) => {
   expect(parseVersion(text)).toBe(version);
