@@ -5,7 +5,7 @@ import { policyNames, sharedFunctions } from './export-policy.ts';
 import { filterFunction } from './filters.ts';
 import { type KernelInputs, kernelProblems, kernelStatements, routeOwnership } from './kernel-policy.ts';
 import type { Recall } from './memory.ts';
-import { type MeshInputs, meshSessions, shadowedNodes, whyNoMesh } from './mesh.ts';
+import { type MeshInputs, meshSessions, whyNoMesh } from './mesh.ts';
 import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
 import { addressOf, candidates, type PeeringInputs } from './peerings.ts';
@@ -13,6 +13,7 @@ import { defaultPolicies, peerPlan, planProblems } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
 import type { Candidate, SessionContext } from './sessions.ts';
+import { shadowedNodes, sharedAddresses } from './shared-addresses.ts';
 import { ownBlocks, staticRoutes } from './static-routes.ts';
 import type { FamilyModel, NodeSettings, Session } from './types.ts';
 
@@ -96,6 +97,7 @@ export function meshInputs(
   if (context === null) return null;
   const config = cluster.defaultConfig;
   const ref = config?.meshPassword ?? null;
+  const shared = sharedAddresses(cluster, recall);
   return {
     cluster,
     settings,
@@ -105,9 +107,7 @@ export function meshInputs(
     ),
     gracefulRestartTime: config?.meshMaxRestartTime ?? null,
     ...recall.value(`policies${family}`, [], () => defaultPolicies(family)),
-    shadowed: recall.value(`shadowed${family}`, [cluster.nodesByAddress], () =>
-      shadowedNodes(cluster, family),
-    ),
+    shadowed: recall.value(`shadowed${family}`, [shared], () => shadowedNodes(shared, family)),
     compat: options.compat,
   };
 }

@@ -1,6 +1,7 @@
 import type { BgpPeerResource, Cluster, NodeResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import type { Recall } from './memory.ts';
+import { type SharedAddress, sharedAddresses } from './shared-addresses.ts';
 import type { NodeModel, NodeSettings, Session } from './types.ts';
 
 /** A number reserved for routers that cannot speak 4-byte AS numbers (RFC 6793); never a peer's own. */
@@ -15,11 +16,11 @@ export function lint(
 ): readonly Problem[] {
   const { settings, ipv4, ipv6 } = model;
   return [
-    ...recall.value('lint:addresses', [cluster.nodesByAddress, settings.routerId], () => [
-      ...sharedAddresses(cluster),
-      ...takenRouterId(cluster, settings),
-    ]),
+    ...duplicateAddresses(sharedAddresses(cluster, recall)),
+    ...takenRouterId(cluster, settings),
     ...clusterIdProblems(cluster, settings),
+    ...largeMesh(ipv4.sessions, ipv6.sessions),
+    ...missedReflectors(cluster, node, [ipv4.sessions, ipv6.sessions], recall),
     ...recall.value('lint:sessions', [ipv4.sessions, ipv6.sessions], () => [
       ...asTransProblems([...ipv4.sessions, ...ipv6.sessions]),
       ...routerIdClashes(settings, [...ipv4.sessions, ...ipv6.sessions]),
@@ -33,21 +34,16 @@ function warning(id: string, subject: string, field: string | null, message: str
 }
 
 /** Addresses are router ids too: routes that a reflector passes on from one node would be ignored by the other. */
-function sharedAddresses(cluster: Cluster): readonly Problem[] {
-  const problems: Problem[] = [];
-  for (const [address, nodes] of cluster.nodesByAddress) {
-    if (nodes.length < 2) continue;
+function duplicateAddresses(shared: readonly SharedAddress[]): readonly Problem[] {
+  return shared.map(({ address, nodes }) => {
     const names = nodes.map((node) => node.name);
-    problems.push(
-      warning(
-        'duplicate-address',
-        `Node/${names[0]}`,
-        'spec.bgp',
-        `${address} is the address of ${names.join(', ')}; give each node its own (only one session to it is set up)`,
-      ),
+    return warning(
+      'duplicate-address',
+      `Node/${names[0]}`,
+      'spec.bgp',
+      `${address} is the address of ${names.join(', ')}; give each node its own (only one session to it is set up)`,
     );
-  }
-  return problems;
+  });
 }
 
 /** A router id that is another node's address is, most likely, that node's router id. */
@@ -66,7 +62,47 @@ function routerIdClashes(settings: NodeSettings, sessions: readonly Session[]): 
   return [warning('duplicate-router-id', `Node/${settings.nodeName}`, null, message)];
 }
 
-/** A cluster id should not look like a node, and a reflector without clients reflects nothing. */
+/** Calico's documentation advises route reflectors from about a hundred nodes on; beyond this many they are missed. */
+const MESH_LIMIT = 200;
+
+function largeMesh(...families: readonly (readonly Session[])[]): readonly Problem[] {
+  const size = Math.max(...families.map((sessions) => (sessions[0]?.type === 'mesh' ? sessions.length : 0)));
+  if (size <= MESH_LIMIT) return [];
+  const message = `the node-to-node mesh gives every node over ${MESH_LIMIT} sessions; consider route reflectors`;
+  return [warning('mesh-large', 'BGPConfiguration/default', 'spec.nodeToNodeMeshEnabled', message)];
+}
+
+/**
+ * Reflectors of one cluster drop each other's reflected routes (the cluster list, RFC 4456), so a client must have a
+ * session with each of them, or misses the routes of clients that only the others have.
+ */
+function missedReflectors(
+  cluster: Cluster,
+  node: NodeResource | undefined,
+  families: readonly (readonly Session[])[],
+  recall: Recall,
+): readonly Problem[] {
+  const reflectors = recall.perNode('reflectors', cluster.nodes, [], (n) =>
+    n.clusterId === null ? null : n,
+  );
+  if (node === undefined || node.clusterId !== null || reflectors.length < 2) return [];
+  return recall.value('lint:reflectors', [reflectors, ...families], () => {
+    const met = new Set(families.flat().map((session) => session.provenance.node));
+    const joined = new Set(reflectors.filter(({ name }) => met.has(name)).map(({ clusterId }) => clusterId));
+    return reflectors
+      .filter(({ name, clusterId }) => joined.has(clusterId) && !met.has(name))
+      .map(({ name, clusterId }) =>
+        warning(
+          'reflector-missed',
+          `Node/${name}`,
+          'spec.bgp.routeReflectorClusterID',
+          `node ${node.name} has sessions with other reflectors of cluster ${clusterId}, but not with this one, whose clients it cannot reach; peer with all of them or give them different cluster ids`,
+        ),
+      );
+  });
+}
+
+/** A cluster id should not look like a node. */
 function clusterIdProblems(cluster: Cluster, { nodeName, clusterId }: NodeSettings): readonly Problem[] {
   if (clusterId === null) return [];
   const owner = cluster.nodesByAddress.get(clusterId)?.find((node) => node.name !== nodeName);
@@ -78,15 +114,6 @@ function clusterIdProblems(cluster: Cluster, { nodeName, clusterId }: NodeSettin
         `Node/${nodeName}`,
         'spec.bgp.routeReflectorClusterID',
         `the cluster id ${clusterId} is the address of node ${owner.name}; choose one outside the nodes' addresses`,
-      ),
-    );
-  if (clusterId === '0.0.0.0')
-    problems.push(
-      warning(
-        'cluster-id-zero',
-        `Node/${nodeName}`,
-        'spec.bgp.routeReflectorClusterID',
-        'the cluster id 0.0.0.0 is not accepted everywhere; choose another one',
       ),
     );
   return problems;

@@ -1,4 +1,4 @@
-import type { Cluster, Family, NodeResource } from '../calico/types.ts';
+import type { Cluster, NodeResource } from '../calico/types.ts';
 import type { Recall } from './memory.ts';
 import { sessionName } from './names.ts';
 import type { CompatOptions } from './options.ts';
@@ -89,15 +89,4 @@ function meshSession(node: NodeResource, asNumber: number, inputs: MeshInputs): 
     import: policies.import,
     export: policies.export,
   };
-}
-
-/** Names of nodes that come second or later at an address of the family: two sessions to one address would clash. */
-export function shadowedNodes(cluster: Cluster, family: Family): readonly string[] {
-  const shadowed: string[] = [];
-  for (const [address, nodes] of cluster.nodesByAddress) {
-    if (nodes.length < 2) continue;
-    const meshed = nodes.filter((node) => node.clusterId === null && addressOf(node, family) === address);
-    shadowed.push(...meshed.slice(1).map((node) => node.name));
-  }
-  return shadowed;
 }

@@ -1,150 +1,170 @@
-import { sha256 } from '../../core/digest.ts';
+import { BirdfeedError } from '../../core/errors.ts';
+import type { Mount } from '../../datastore/types.ts';
 import type { Entry, TreeView } from '../../tree/types.ts';
-import { type ClusterReading, calicoMounts, readCluster } from '../calico/cluster.ts';
+import { type CalicoScope, type ClusterReading, calicoMounts, readCluster } from '../calico/cluster.ts';
 import { type LastGoodTexts, type ParseCache, prepare } from '../calico/slot.ts';
 import type { Cluster, Quarantined } from '../calico/types.ts';
-import type { Census, Interests, Problem, Producer, ProducerResult, SessionSummary } from '../types.ts';
+import type { Census, Interests, Problem, Producer, ProducerResult } from '../types.ts';
 import { type Computation, computeNode } from './compute.ts';
+import { type KeptSecrets, keepSecrets, NO_SECRETS, secretProblems } from './kept-secrets.ts';
+import { sameElements } from './memory.ts';
 import type { ModelOptions } from './options.ts';
-import type { NodeModel, Session } from './types.ts';
+import { createSummarise } from './summary.ts';
+import type { NodeModel } from './types.ts';
 
 export interface CalicoProducerOptions {
   readonly nodeName: string;
   readonly model: ModelOptions;
-  /** Stored texts of last good versions from before a restart. */
+  /** What an earlier process left. */
   readonly lastGood: LastGoodTexts;
 }
 
-/** The BIRD view of a Calico cluster for one node. */
 export interface CalicoProducer extends Producer {
-  /** Parses entries of a snapshot that is still being read. */
+  /** Parses entries of a snapshot that is still being read, so that the work is spread. */
   prepare(entries: readonly Entry[]): void;
 }
 
-interface Memory {
+const NOTHING: Interests = { secrets: [], services: false, endpointStatus: false };
+
+interface State {
   readonly reading: ClusterReading;
+  readonly interests: Interests;
+  readonly secrets: KeptSecrets;
   readonly computation: Computation;
 }
 
-const NO_INTERESTS: Interests = { secrets: [], services: false, endpointStatus: false };
-
-export function createCalicoProducer(options: CalicoProducerOptions): CalicoProducer {
-  const { nodeName, model, lastGood } = options;
-  const { usePodCidr } = model;
+/**
+ * The BIRD view of a Calico cluster for one node. Templates see `node` (settings), `ipv4` and `ipv6` (see types.ts). What
+ * is read on demand is read when its mounts are open; `interests` says what should be.
+ */
+export function createCalicoProducer({
+  nodeName,
+  model: options,
+  lastGood,
+}: CalicoProducerOptions): CalicoProducer {
   const parsed: ParseCache = new WeakMap();
-  const memories = new WeakMap<ProducerResult, Memory>();
+  const states = new WeakMap<ProducerResult, State>();
+  const summarise = createSummarise(options.dialect);
+  const scopeOf = (interests: Interests): CalicoScope => ({
+    nodeName,
+    usePodCidr: options.usePodCidr,
+    interests,
+  });
 
-  function compute(view: TreeView, previous: ProducerResult | undefined): ProducerResult {
-    const memory = previous === undefined ? undefined : memories.get(previous);
-    const interests = previous?.interests ?? NO_INTERESTS;
-    const reading = readCluster(
-      view,
-      { nodeName, usePodCidr, interests },
-      { lastGood, previous: memory?.reading, parsed },
-    );
-    const computation = computeNode(reading.cluster, nodeName, model, memory?.computation);
-    const result = resultOf(reading, computation, previous);
-    memories.set(result, { reading, computation });
-    return result;
-  }
-
-  function resultOf(
-    reading: ClusterReading,
-    computation: Computation,
-    previous: ProducerResult | undefined,
-  ): ProducerResult {
-    const { cluster } = reading;
-    const { settings, ipv4, ipv6 } = computation.model;
-    return {
-      context: { node: settings, ipv4, ipv6 },
-      problems: [...cluster.quarantined.map(quarantineProblem), ...computation.model.problems],
-      interests: computation.interests,
-      mounts: calicoMounts({ nodeName, usePodCidr, interests: computation.interests }),
-      sessions: [...ipv4.sessions, ...ipv6.sessions].map(summaryOf),
-      census: censusOf(cluster, computation.model, previous?.census ?? null),
-      lastGood: reading.lastGood,
-    };
+  function read(view: TreeView, interests: Interests, before: State | undefined): State {
+    const reading = readCluster(view, scopeOf(interests), {
+      lastGood,
+      previous: before?.reading,
+      parsed,
+    });
+    const secrets = keepSecrets(view, reading.cluster, interests, before?.secrets ?? NO_SECRETS, lastGood);
+    const computation = computeNode(secrets.cluster, nodeName, options, before?.computation);
+    return { reading, interests, secrets, computation };
   }
 
   return {
     name: 'calico',
-    mounts: calicoMounts({ nodeName, usePodCidr, interests: NO_INTERESTS }),
+    mounts: calicoMounts(scopeOf(NOTHING)),
     prepare: (entries) => prepare(entries, parsed),
-    compute,
+    compute(view, previous) {
+      const before = previous === undefined ? undefined : states.get(previous);
+      let state = read(view, readable(view, before?.interests ?? NOTHING, scopeOf), before);
+      // What is of interest depends on nothing that is read on demand, so a second reading settles it.
+      const wanted = readable(view, state.computation.interests, scopeOf);
+      if (!sameInterests(wanted, state.interests)) state = read(view, wanted, state);
+      const { model, interests } = state.computation;
+      const result: ProducerResult = {
+        context: { node: model.settings, ipv4: model.ipv4, ipv6: model.ipv6 },
+        problems: problemsOf(state),
+        interests,
+        mounts: calicoMounts(scopeOf(interests)),
+        sessions: summarise(model),
+        census: censusOf(state.reading.cluster, model, previous?.census ?? null),
+        lastGood: keepSameMap(previous?.lastGood, [...state.reading.lastGood, ...state.secrets.texts]),
+      };
+      states.set(result, state);
+      return result;
+    },
   };
 }
 
-function quarantineProblem({ kind, name, field, message, lastGoodUsed }: Quarantined): Problem {
-  const instead = lastGoodUsed ? 'its last good version is used' : 'it is left out';
+/** The part of the interests whose mounts are open. */
+function readable(
+  view: TreeView,
+  interests: Interests,
+  scopeOf: (interests: Interests) => CalicoScope,
+): Interests {
+  const open = (part: Partial<Interests>): boolean =>
+    calicoMounts(scopeOf({ ...NOTHING, ...part }))
+      .filter((mount) => !mount.required)
+      .every((mount) => isOpen(view, mount));
+  return {
+    secrets: interests.secrets.filter((secret) => open({ secrets: [secret] })),
+    services: interests.services && open({ services: true }),
+    endpointStatus: interests.endpointStatus && open({ endpointStatus: true }),
+  };
+}
+
+/** A view refuses to be read where nothing is mounted. */
+function isOpen(view: TreeView, mount: Mount): boolean {
+  try {
+    view.version(mount.prefix);
+    return true;
+  } catch (error) {
+    if (error instanceof BirdfeedError && error.code === 'BF_INTERNAL') return false;
+    throw error;
+  }
+}
+
+function sameInterests(a: Interests, b: Interests): boolean {
+  return (
+    a.services === b.services && a.endpointStatus === b.endpointStatus && sameElements(a.secrets, b.secrets)
+  );
+}
+
+function problemsOf({ reading, secrets, computation }: State): readonly Problem[] {
+  return [
+    ...reading.cluster.quarantined.map(quarantineProblem),
+    ...secretProblems(secrets),
+    ...computation.model.problems,
+  ];
+}
+
+/** A map of these entries, or `previous` if it holds just them. */
+function keepSameMap(
+  previous: LastGoodTexts | undefined,
+  entries: readonly (readonly [string, string])[],
+): LastGoodTexts {
+  const next = new Map(entries);
+  if (previous === undefined || previous.size !== next.size) return next;
+  return [...next].every(([key, text]) => previous.get(key) === text) ? previous : next;
+}
+
+function quarantineProblem({ kind, name, field, message, reason, lastGoodUsed }: Quarantined): Problem {
   return {
     severity: 'error',
-    id: 'resource-invalid',
+    id: reason === 'conflict' ? 'resource-conflict' : 'resource-invalid',
     subject: `${kind}/${name}`,
     field,
-    message: `${message}; ${instead}`,
+    message: lastGoodUsed ? `${message}; its last good version is used` : `${message}; it is left out`,
   };
 }
 
-// Sessions keep their identity while nothing in them changes, so each is summed up once.
-const summaries = new WeakMap<Session, SessionSummary>();
-
-function summaryOf(session: Session): SessionSummary {
-  const known = summaries.get(session);
-  if (known !== undefined) return known;
-  const { name, address, family, asNumber, type } = session;
-  const summary = { name, address, family, asNumber, type, hardDigest: hardDigest(session) };
-  summaries.set(session, summary);
-  return summary;
-}
-
-/** What resets a session when it changes; filters, policies and descriptions do not. */
-function hardDigest(session: Session): string {
-  const { port, localAs, sourceAddress, ttlSecurityHops, passive, clusterId, password, allowLocalAs } =
-    session;
-  const { gracefulRestartTime, keepaliveTime, address, asNumber, nextHop } = session;
-  const hard = [
-    address,
-    port,
-    asNumber,
-    localAs,
-    sourceAddress,
-    ttlSecurityHops,
-    passive,
-    clusterId,
-    password,
-  ];
-  const timers = [gracefulRestartTime, keepaliveTime, allowLocalAs, nextHop];
-  return sha256(JSON.stringify([...hard, ...timers])).slice(0, 16);
-}
-
-const names = new WeakMap<readonly { readonly name: string }[], readonly string[]>();
-
-function namesOf(resources: readonly { readonly name: string }[]): readonly string[] {
-  const known = names.get(resources);
-  if (known !== undefined) return known;
-  const list = resources.map(({ name }) => name);
-  names.set(resources, list);
-  return list;
-}
-
-function censusOf(cluster: Cluster, model: NodeModel, previous: Census | null): Census {
-  const kinds = {
-    Node: namesOf(cluster.nodes),
-    BGPPeer: namesOf(cluster.peers),
-    IPPool: namesOf(cluster.pools),
-  };
-  const same = (kind: keyof typeof kinds): readonly string[] => {
-    const before = previous?.kinds[kind];
-    const now = kinds[kind];
-    return before !== undefined && before.length === now.length && before.every((name, i) => name === now[i])
-      ? before
-      : now;
+function censusOf(cluster: Cluster, model: NodeModel, before: Census | null): Census {
+  const names = (kind: string, items: readonly { readonly name: string }[]): readonly string[] => {
+    const known = before?.kinds[kind];
+    if (known?.length === items.length && items.every(({ name }, i) => name === known[i])) return known;
+    return items.map(({ name }) => name);
   };
   return {
     nodeName: model.settings.nodeName,
     nodePresent: model.nodePresent,
     address4: model.ipv4.address,
     address6: model.ipv6.address,
-    kinds: { Node: same('Node'), BGPPeer: same('BGPPeer'), IPPool: same('IPPool') },
+    kinds: {
+      Node: names('Node', cluster.nodes),
+      BGPPeer: names('BGPPeer', cluster.peers),
+      IPPool: names('IPPool', cluster.pools),
+    },
   };
 }
