@@ -2,6 +2,7 @@ import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import { covers } from '../core/prefix.ts';
 import { VERSION } from '../core/version.ts';
 import type { Mount, Position } from '../datastore/types.ts';
 import { DEFAULT_SET } from '../generation/layout.ts';
@@ -12,7 +13,7 @@ import type { Status } from '../status/status.ts';
 import { createTree, type Tree } from '../tree/tree.ts';
 import { targetsFor } from './bird-setup.ts';
 import { type CacheDeps, openBootedStore } from './cache.ts';
-import { createFeed, type Feed, unionMounts } from './feed.ts';
+import { Feed, type FeedGroup, unionMounts } from './feed.ts';
 import { loadPlans } from './plan.ts';
 import type { RunOutcome } from './set-loop.ts';
 import type { SetPlan } from './set-plan.ts';
@@ -53,13 +54,16 @@ export class Application {
   readonly #deps: AppDeps;
   readonly #tree: Tree = createTree();
   readonly #sets = new Map<string, AppSet>();
-  #mounts: readonly Mount[] = [];
-  #feed!: Feed;
-  #feeding = new AbortController();
-  #feedRun: Promise<void> = Promise.resolve();
+  readonly feed: Feed;
+  /** What each set's model asked for, and which prefixes are open, or being opened, because of that. */
+  readonly #asked = new Map<string, readonly Mount[]>();
+  #optional: readonly string[] = [];
+  #opening: Promise<void> = Promise.resolve();
+  #started = false;
 
   private constructor(deps: AppDeps) {
     this.#deps = deps;
+    this.feed = this.#makeFeed();
   }
 
   /** @throws BF_RESOURCE_FILE, BF_TEMPLATE_* when there is no usable set of resources */
@@ -79,14 +83,11 @@ export class Application {
     return this.#sets.get(DEFAULT_SET) ?? this.sets[0]!;
   }
 
-  get feed(): Feed {
-    return this.#feed;
-  }
-
   /** Has the daemons load what is cached and starts the sources. */
   start(): void {
+    this.#started = true;
     for (const set of this.sets) this.#startSet(set);
-    this.#startFeed();
+    this.feed.start();
   }
 
   run(set: AppSet): Promise<RunOutcome> {
@@ -105,8 +106,8 @@ export class Application {
 
   /** Sources first, so that nothing new comes; then what is under way. */
   async stop(): Promise<void> {
-    this.#feeding.abort();
-    await this.#feedRun;
+    await this.#opening;
+    await this.feed.stop();
     await Promise.all(this.sets.map((set) => set.runtime.stop()));
   }
 
@@ -119,11 +120,13 @@ export class Application {
     for (const set of this.sets) {
       if (plans.some((plan) => plan.name === set.name)) continue;
       this.#sets.delete(set.name);
+      this.#asked.delete(set.name);
       await set.runtime.stop();
     }
     const mounts = unionMounts(plans.flatMap((plan) => plan.mounts));
-    const isNewFeed = JSON.stringify(mounts) !== JSON.stringify(this.#mounts);
-    if (isNewFeed) await this.#makeFeed(mounts);
+    if (mounts.map(({ prefix }) => prefix).join('\n') !== this.feed.prefixes('required').join('\n')) {
+      await this.#openMounts('required', mounts);
+    }
     for (const plan of plans) {
       const known = this.#sets.get(plan.name);
       if (known !== undefined) known.runtime.loop.usePlan(plan);
@@ -153,7 +156,9 @@ export class Application {
       nodeName,
       env,
       view: this.#tree,
-      feed: () => this.#feed,
+      feed: this.feed,
+      requireMounts: (mounts) => this.#requireMounts(plan.name, mounts),
+      mountsOpen: () => this.#optional.every((prefix) => this.feed.prefixes('optional').includes(prefix)),
       store,
       board,
       clock,
@@ -170,62 +175,61 @@ export class Application {
     if (this.#started) this.#startSet(set);
   }
 
-  #started = false;
-
   #startSet(set: AppSet): void {
-    this.#started = true;
     if (!this.#deps.noop) set.runtime.start();
   }
 
-  async #makeFeed(mounts: readonly Mount[]): Promise<void> {
-    const { options, clock, log, random, env } = this.#deps;
-    this.#feeding.abort();
-    await this.#feedRun;
-    for (const old of this.#mounts)
-      if (!mounts.some(({ prefix }) => prefix === old.prefix)) this.#tree.unmount(old);
-    this.#tree.declare(mounts.map((mount) => mount.prefix));
-    const inputs = await openSources(options, mounts, {
-      clock,
-      log,
-      random,
-      env,
-      lastPositions: this.#lastPositions(),
-    });
-    this.#mounts = mounts;
-    this.#feed = createFeed(inputs, {
+  #makeFeed(): Feed {
+    return new Feed({
       tree: this.#tree,
-      log,
+      log: this.#deps.log,
       onMount: (mount, snapshot) => {
-        for (const { board } of this.sets)
-          board.report(
-            snapshot === undefined ? { type: 'mount', mount } : { type: 'mount', mount, snapshot },
-          );
+        const fact = { type: 'mount', mount, ...(snapshot === undefined ? {} : { snapshot }) } as const;
+        for (const { board } of this.sets) board.report(fact);
       },
       onChange: () => this.#changed(),
       prepare: (entries) => {
         for (const { runtime } of this.sets) runtime.loop.plan.prepare(entries);
       },
-      onProblems: (_source, problems) => {
-        for (const problem of problems) log.warn({ code: problem.code, ...problem.details }, problem.message);
-      },
     });
-    if (this.#started) this.#startFeed();
+  }
+
+  async #openMounts(group: FeedGroup, mounts: readonly Mount[]): Promise<void> {
+    const { options, clock, log, random, env } = this.#deps;
+    const deps = { clock, log, random, env, lastPositions: this.#lastPositions() };
+    await this.feed.open(group, await openSources(options, mounts, deps));
+  }
+
+  /** The model of a set asks for more (or less) to be read. False while that is under way. */
+  #requireMounts(name: string, mounts: readonly Mount[]): boolean {
+    this.#asked.set(name, mounts);
+    const required = this.feed.prefixes('required');
+    const wanted = unionMounts([...this.#asked.values()].flat()).filter(
+      ({ prefix }) => !required.some((open) => covers(open, prefix)),
+    );
+    const prefixes = wanted.map((mount) => mount.prefix);
+    if (prefixes.join('\n') === this.#optional.join('\n')) return this.feed.complete(mounts);
+    this.#optional = prefixes;
+    this.#opening = this.#opening
+      .then(() => this.#openMounts('optional', wanted))
+      .then(() => this.#changed())
+      .catch((error: unknown) =>
+        this.#deps.log.error({ reason: asBirdfeedError(error).message }, 'optional data not opened'),
+      );
+    // With fewer wishes than before there is nothing to wait for.
+    return (
+      prefixes.every((prefix) => this.feed.prefixes('optional').includes(prefix)) &&
+      this.feed.complete(mounts)
+    );
   }
 
   /** Only what is read whole is looked at; before that there is just a reason to report. */
   #changed(): void {
     for (const set of this.sets) {
       const { mounts } = set.runtime.loop.plan;
-      if (this.#feed.complete(mounts)) this.#deps.onChange(set);
-      else set.board.report({ type: 'data', event: 'lost', reason: this.#feed.trouble(mounts) });
+      if (this.feed.complete(mounts)) this.#deps.onChange(set);
+      else set.board.report({ type: 'data', event: 'lost', reason: this.feed.trouble(mounts) });
     }
-  }
-
-  #startFeed(): void {
-    this.#feeding = new AbortController();
-    this.#feedRun = this.#feed.run(this.#feeding.signal).catch((error: unknown) => {
-      this.#deps.log.error({ reason: asBirdfeedError(error).message }, 'a datastore source ended');
-    });
   }
 
   #lastPositions(): Readonly<Record<string, Position>> {

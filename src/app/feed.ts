@@ -1,3 +1,4 @@
+import { asBirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { sortedBy } from '../core/order.ts';
 import { covers } from '../core/prefix.ts';
@@ -6,16 +7,13 @@ import type { MountStatus } from '../status/status.ts';
 import type { Tree } from '../tree/tree.ts';
 import type { Entry } from '../tree/types.ts';
 
-/** The part of the tree that the feed writes. */
-export type WritableTree = Pick<Tree, 'applySnapshot' | 'applyChanges'>;
-
 export interface FeedInput {
   readonly source: Source;
   readonly mounts: readonly Mount[];
 }
 
 export interface FeedDeps {
-  readonly tree: WritableTree;
+  readonly tree: Pick<Tree, 'applySnapshot' | 'applyChanges' | 'declare' | 'unmount'>;
   readonly log: Logger;
   /** Something was said about a mount; `snapshot` is set when it was a whole snapshot. */
   onMount(status: MountStatus, snapshot?: SnapshotReason): void;
@@ -23,34 +21,214 @@ export interface FeedDeps {
   onChange(): void;
   /** Entries of a snapshot that is still being read, so that parsing is spread over its pages. */
   prepare(entries: readonly Entry[]): void;
-  onProblems(source: Source, problems: Extract<SourceEvent, { type: 'problems' }>['problems']): void;
 }
 
+/**
+ * Two groups of sources: what sets cannot do without, and what the model asks for on the way. Each is replaced as a
+ * whole, so that another wish of the model never disturbs the watch of the rest.
+ */
+export type FeedGroup = 'required' | 'optional';
+
 interface MountState {
+  readonly mount: Mount;
   status: MountStatus;
   position: Position;
   /** The mount has delivered a snapshot at least once. */
   known: boolean;
 }
 
-/**
- * Runs the sources and keeps the tree and each mount's health. Knows nothing of what the keys mean.
- */
-export interface Feed {
-  run(signal: AbortSignal): Promise<void>;
-  /** Every required one of these mounts has delivered a snapshot, so that what it holds may be rendered. */
-  complete(mounts: readonly Mount[]): boolean;
+interface GroupState {
+  inputs: readonly FeedInput[];
+  stop: AbortController;
+  run: Promise<void>;
+}
+
+/** Runs the sources, and keeps the tree and each mount's health. Knows nothing of what the keys mean. */
+export class Feed {
+  readonly #deps: FeedDeps;
+  readonly #states = new Map<string, MountState>();
+  readonly #groups: Record<FeedGroup, GroupState> = { required: noGroup(), optional: noGroup() };
+  #started = false;
+  #suspect = false;
+
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
+  }
+
+  /** From now on the sources run, also those that are opened later. */
+  start(): void {
+    this.#started = true;
+    for (const group of Object.values(this.#groups)) this.#startGroup(group);
+  }
+
+  async stop(): Promise<void> {
+    this.#started = false;
+    await Promise.all(Object.values(this.#groups).map(endGroup));
+  }
+
+  /** Replaces the sources of a group. What both have in common keeps its keys until its next snapshot. */
+  async open(name: FeedGroup, inputs: readonly FeedInput[]): Promise<void> {
+    const old = this.#groups[name];
+    await endGroup(old);
+    const group = { ...noGroup(), inputs };
+    this.#groups[name] = group;
+    const wanted = new Set(mountsOf(inputs).map((mount) => mount.prefix));
+    for (const mount of mountsOf(old.inputs)) {
+      if (wanted.has(mount.prefix)) continue;
+      this.#states.delete(mount.prefix);
+      this.#deps.tree.unmount(mount);
+    }
+    for (const { source, mounts } of inputs) for (const mount of mounts) this.#adopt(source, mount);
+    this.#deps.tree.declare([...this.#states.keys()]);
+    if (this.#started) this.#startGroup(group);
+  }
+
+  /** Prefixes that a group has open, sorted. */
+  prefixes(name: FeedGroup): readonly string[] {
+    return sortedBy(
+      mountsOf(this.#groups[name].inputs).map((mount) => mount.prefix),
+      (prefix) => prefix,
+    );
+  }
+
+  /**
+   * What lies in these mounts may be rendered: every required one has delivered a snapshot, and every optional one has,
+   * or has said why it cannot.
+   */
+  complete(mounts: readonly Mount[]): boolean {
+    return this.#within(mounts).every(
+      ({ known, status }) => known || (!status.required && status.error !== null),
+    );
+  }
+
   /** Every required one of these mounts is connected and up to date. */
-  fresh(mounts: readonly Mount[]): boolean;
+  fresh(mounts: readonly Mount[]): boolean {
+    return this.trouble(mounts) === null;
+  }
+
   /** The first reason why it is not fresh, for people; null when it is. */
-  trouble(mounts: readonly Mount[]): string | null;
+  trouble(mounts: readonly Mount[]): string | null {
+    const late = this.#within(mounts).find(({ status }) => status.required && !status.synced);
+    if (late === undefined) return null;
+    return late.status.error ?? `waiting for the first answer of the datastore for ${late.status.prefix}`;
+  }
+
   positions(
     mounts: readonly Mount[],
-  ): readonly { prefix: string; kind: string; datastoreId: string; revision: number }[];
-  /** True since a snapshot came from a datastore that went back in time, until `settle()`. */
-  suspect(): boolean;
-  settle(): void;
-  relist(): void;
+  ): readonly { prefix: string; kind: string; datastoreId: string; revision: number }[] {
+    return this.#within(mounts)
+      .filter((state) => state.known)
+      .map(({ status, position }) => ({ prefix: status.prefix, kind: status.kind, ...position }));
+  }
+
+  /** True since a snapshot came from a datastore that went back in time, until `settle`. */
+  get suspect(): boolean {
+    return this.#suspect;
+  }
+
+  settle(): void {
+    this.#suspect = false;
+  }
+
+  /** Asks every source to read everything anew. */
+  relist(): void {
+    for (const { inputs } of Object.values(this.#groups)) for (const { source } of inputs) source.relist();
+  }
+
+  #adopt(source: Source, mount: Mount): void {
+    const { prefix, required } = mount;
+    const known = this.#states.get(prefix);
+    const status = { prefix, kind: source.kind, required, synced: false, revision: 0, error: null };
+    this.#states.set(prefix, {
+      mount,
+      status: known === undefined ? status : { ...known.status, kind: source.kind, required },
+      position: known?.position ?? { datastoreId: '', revision: 0 },
+      known: known?.known ?? false,
+    });
+  }
+
+  #startGroup(group: GroupState): void {
+    group.stop = new AbortController();
+    const { signal } = group.stop;
+    const runs = group.inputs.map(({ source, mounts }) =>
+      source.run(mounts, (event) => signal.aborted || this.#handle(event), signal),
+    );
+    group.run = Promise.all(runs).then(
+      () => undefined,
+      (error: unknown) =>
+        this.#deps.log.error({ reason: asBirdfeedError(error).message }, 'a datastore source ended'),
+    );
+  }
+
+  #handle(event: SourceEvent): void {
+    const { log, tree, onChange } = this.#deps;
+    const { prefix } = event.mount;
+    switch (event.type) {
+      case 'page':
+        return this.#deps.prepare(event.entries);
+      case 'problems':
+        for (const { code, message, details } of event.problems) log.warn({ code, ...details }, message);
+        return;
+      case 'lost':
+        this.#update(prefix, { synced: false, error: event.error.message });
+        log.warn({ prefix, code: event.error.code, reason: event.error.message }, 'datastore lost');
+        return onChange();
+      case 'connected':
+        this.#advance(prefix, event.position);
+        return onChange();
+      case 'changes':
+        this.#advance(prefix, event.position);
+        if (tree.applyChanges(event.mount, event.changes).length > 0) onChange();
+        return;
+      case 'snapshot':
+        return this.#takeSnapshot(event);
+    }
+  }
+
+  #takeSnapshot({ mount, entries, position, reason }: Extract<SourceEvent, { type: 'snapshot' }>): void {
+    const { prefix } = mount;
+    this.#deps.tree.applySnapshot(mount, entries);
+    this.#states.get(prefix)!.known = true;
+    if (reason === 'regressed') this.#suspect = true;
+    this.#advance(prefix, position, reason);
+    this.#deps.log.info(
+      { prefix, keys: entries.length, revision: position.revision, reason },
+      'datastore listed',
+    );
+    this.#deps.onChange();
+  }
+
+  #advance(prefix: string, position: Position, snapshot?: SnapshotReason): void {
+    const state = this.#states.get(prefix)!;
+    state.position = position;
+    this.#update(prefix, { synced: state.known, revision: position.revision, error: null }, snapshot);
+  }
+
+  #update(prefix: string, change: Partial<MountStatus>, snapshot?: SnapshotReason): void {
+    const state = this.#states.get(prefix)!;
+    state.status = { ...state.status, ...change };
+    this.#deps.onMount(state.status, snapshot);
+  }
+
+  /** The opened mounts that these lie in, or that lie in these. */
+  #within(mounts: readonly Mount[]): MountState[] {
+    return [...this.#states.values()].filter(({ status }) =>
+      mounts.some((mount) => covers(status.prefix, mount.prefix) || covers(mount.prefix, status.prefix)),
+    );
+  }
+}
+
+function noGroup(): GroupState {
+  return { inputs: [], stop: new AbortController(), run: Promise.resolve() };
+}
+
+async function endGroup(group: GroupState): Promise<void> {
+  group.stop.abort();
+  await group.run;
+}
+
+function mountsOf(inputs: readonly FeedInput[]): readonly Mount[] {
+  return inputs.flatMap((input) => input.mounts);
 }
 
 /**
@@ -58,109 +236,11 @@ export interface Feed {
  * a mount is required when anything in it is.
  */
 export function unionMounts(mounts: readonly Mount[]): readonly Mount[] {
-  const widest = sortedBy(mounts, (mount) => mount.prefix);
   const union: Mount[] = [];
-  for (const mount of widest) {
+  for (const mount of sortedBy(mounts, ({ prefix }) => prefix)) {
     const at = union.findIndex((wider) => covers(wider.prefix, mount.prefix));
     if (at < 0) union.push(mount);
     else if (mount.required && !union[at]!.required) union[at] = { ...union[at]!, required: true };
   }
   return union;
-}
-
-export function createFeed(inputs: readonly FeedInput[], deps: FeedDeps): Feed {
-  const states = new Map<string, MountState>();
-  for (const { source, mounts } of inputs) {
-    for (const { prefix, required } of mounts) {
-      const status = { prefix, kind: source.kind, required, synced: false, revision: 0, error: null };
-      states.set(prefix, { status, position: { datastoreId: '', revision: 0 }, known: false });
-    }
-  }
-  let regressed = false;
-
-  function update(prefix: string, change: Partial<MountStatus>, snapshot?: SnapshotReason): void {
-    const state = states.get(prefix)!;
-    state.status = { ...state.status, ...change };
-    deps.onMount(state.status, snapshot);
-  }
-
-  function advance(prefix: string, position: Position, snapshot?: SnapshotReason): void {
-    const state = states.get(prefix)!;
-    state.position = position;
-    update(prefix, { synced: state.known, revision: position.revision, error: null }, snapshot);
-  }
-
-  function handle(source: Source, event: SourceEvent): void {
-    const { prefix } = event.mount;
-    switch (event.type) {
-      case 'page':
-        return deps.prepare(event.entries);
-      case 'problems':
-        return deps.onProblems(source, event.problems);
-      case 'lost':
-        update(prefix, { synced: false, error: event.error.message });
-        deps.log.warn({ prefix, code: event.error.code, reason: event.error.message }, 'datastore lost');
-        return deps.onChange();
-      case 'connected':
-        advance(prefix, event.position);
-        return deps.onChange();
-      case 'changes':
-        advance(prefix, event.position);
-        if (deps.tree.applyChanges(event.mount, event.changes).length > 0) deps.onChange();
-        return;
-      case 'snapshot':
-        return takeSnapshot(event);
-    }
-  }
-
-  function takeSnapshot({
-    mount,
-    entries,
-    position,
-    reason,
-  }: Extract<SourceEvent, { type: 'snapshot' }>): void {
-    deps.tree.applySnapshot(mount, entries);
-    states.get(mount.prefix)!.known = true;
-    if (reason === 'regressed') regressed = true;
-    advance(mount.prefix, position, reason);
-    const { revision } = position;
-    deps.log.info({ prefix: mount.prefix, keys: entries.length, revision, reason }, 'datastore listed');
-    deps.onChange();
-  }
-
-  /** The opened mounts that these lie in. */
-  function opened(mounts: readonly Mount[]): MountState[] {
-    return [...states.values()].filter(({ status }) =>
-      mounts.some((mount) => covers(status.prefix, mount.prefix)),
-    );
-  }
-
-  const required = (mounts: readonly Mount[]): MountState[] =>
-    opened(mounts).filter(({ status }) => status.required);
-
-  return {
-    async run(signal) {
-      await Promise.all(
-        inputs.map(({ source, mounts }) => source.run(mounts, (event) => handle(source, event), signal)),
-      );
-    },
-    complete: (mounts) => required(mounts).every((state) => state.known),
-    fresh: (mounts) => required(mounts).every((state) => state.known && state.status.synced),
-    trouble(mounts) {
-      const late = required(mounts).find((state) => !state.status.synced);
-      if (late === undefined) return null;
-      return late.status.error ?? `waiting for the first answer of the datastore for ${late.status.prefix}`;
-    },
-    positions: (mounts) =>
-      opened(mounts)
-        .filter((state) => state.known)
-        .map(({ status, position }) => ({ prefix: status.prefix, kind: status.kind, ...position })),
-    suspect: () => regressed,
-    settle() {
-      regressed = false;
-    },
-    relist() {
-      for (const { source } of inputs) source.relist();
-    },
-  };
 }

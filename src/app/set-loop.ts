@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import type { Mount } from '../datastore/types.ts';
 import { copyToDestinations } from '../generation/destination.ts';
 import type { CacheFs } from '../generation/fs.ts';
 import {
@@ -40,7 +41,7 @@ export interface SetLoopDeps {
   readonly plan: SetPlan;
   readonly nodeName: string;
   readonly view: TreeView;
-  readonly feed: () => Feed;
+  readonly feed: Feed;
   readonly store: Store;
   readonly fs: CacheFs;
   readonly clock: Clock;
@@ -49,6 +50,10 @@ export interface SetLoopDeps {
   readonly guardShare: number;
   readonly keep: number;
   readonly fileGroup: number | null;
+  /** Has the mounts that the model asks for opened; false while they are still being read, and a change follows. */
+  requireMounts(mounts: readonly Mount[]): boolean;
+  /** Nothing that was asked for is still being opened. */
+  mountsOpen(): boolean;
   /** What the last good generation was made from; null when there is none. */
   readonly baseline: Baseline | null;
   check(directory: string, plan: SetPlan): Promise<CheckOutcome>;
@@ -75,11 +80,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   async function run(): Promise<RunOutcome> {
     report({ type: 'count', counter: 'runs' });
-    if (!feed().complete(plan.mounts)) {
-      const reason = feed().trouble(plan.mounts) ?? 'waiting for the datastore';
-      report({ type: 'data', event: 'lost', reason });
-      return { type: 'waiting', error: new BirdfeedError('BF_DATASTORE_UNREACHABLE', reason) };
-    }
+    if (!feed.complete(plan.mounts) || !deps.mountsOpen()) return stillReading();
     try {
       return await runOnData();
     } catch (error) {
@@ -87,8 +88,16 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     }
   }
 
+  function stillReading(): RunOutcome {
+    const trouble = feed.trouble(plan.mounts);
+    if (trouble !== null) report({ type: 'data', event: 'lost', reason: trouble });
+    const reason = trouble ?? 'waiting for the datastore';
+    return { type: 'waiting', error: new BirdfeedError('BF_DATASTORE_UNREACHABLE', reason) };
+  }
+
   async function runOnData(): Promise<RunOutcome> {
     const computation = plan.compute(deps.view);
+    if (!deps.requireMounts(computation.mounts)) return stillReading();
     report({ type: 'problems', problems: computation.problems });
     const absent = nodeAbsence(computation);
     if (absent !== null && store.current === null) {
@@ -114,7 +123,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   }
 
   function reportData(): void {
-    const trouble = feed().trouble(plan.mounts);
+    const trouble = feed.trouble(plan.mounts);
     report({ type: 'data', event: trouble === null ? 'synced' : 'lost', reason: trouble });
     if (trouble === null) report({ type: 'confirmed' });
   }
@@ -126,7 +135,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   function judgeAll(computation: Computation): GuardVerdict {
     const approved = new Set(store.state.value.approvals);
-    const reason = feed().suspect() ? 'regressed' : 'reconnect';
+    const reason = feed.suspect ? 'regressed' : 'reconnect';
     const verdicts = [
       computation.census === null
         ? null
@@ -164,7 +173,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   async function unchanged(computation: Computation): Promise<RunOutcome> {
     report({ type: 'count', counter: 'unchanged' });
     await settle(computation);
-    if (!deps.noop && feed().fresh(plan.mounts)) await store.state.confirm();
+    if (!deps.noop && feed.fresh(plan.mounts)) await store.state.confirm();
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
     return { type: 'unchanged', generation: store.current! };
   }
@@ -230,7 +239,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     plan.settle();
     if (computation.census !== null) baseline = baselineOfCensus(computation.census);
     keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
-    feed().settle();
+    feed.settle();
     report({ type: 'held', held: null });
     reportConfig(computation);
     if (!deps.noop) await store.state.update(withoutHold);
@@ -262,7 +271,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       dialect: plan.dialect,
       contentDigest: rendering.contentDigest,
       templatesDigest: plan.templatesDigest,
-      mounts: feed().positions(plan.mounts),
+      mounts: feed.positions(plan.mounts),
       sessions: computation.sessions,
       census: computation.census === null ? null : stampedCensus(computation.census),
     };

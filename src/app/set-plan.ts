@@ -14,6 +14,8 @@ export interface Computation {
   /** Number of keys and `min_keys` of each plain resource. */
   readonly keys: readonly (Omit<KeyCounts, 'previous'> & { readonly resource: string })[];
   readonly lastGood: ReadonlyMap<string, string>;
+  /** All that must be read for this to be whole: the plan's mounts, and what the model asks for because of the data. */
+  readonly mounts: readonly Mount[];
 }
 
 export interface Rendering {

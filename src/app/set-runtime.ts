@@ -3,6 +3,7 @@ import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import type { Mount } from '../datastore/types.ts';
 import { nodeFs } from '../generation/fs.ts';
 import { baselineOfStamp } from '../generation/guard.ts';
 import { withAcknowledgement, withTargets, withVerdict } from '../generation/state.ts';
@@ -27,7 +28,9 @@ export interface SetRuntimeDeps {
   readonly nodeName: string;
   readonly env: NodeJS.ProcessEnv;
   readonly view: TreeView;
-  readonly feed: () => Feed;
+  readonly feed: Feed;
+  requireMounts(mounts: readonly Mount[]): boolean;
+  mountsOpen(): boolean;
   readonly store: Store;
   readonly board: StatusBoard;
   readonly clock: Clock;

@@ -3,6 +3,7 @@ import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import { covers } from '../core/prefix.ts';
 import { endpointStatusPrefix, kubernetesPrefix } from '../datastore/keys.ts';
 import type { Mount, Position, Source } from '../datastore/types.ts';
 import type { FeedInput } from './feed.ts';
@@ -33,25 +34,28 @@ export async function openSources(
   deps: SourceDeps,
 ): Promise<readonly FeedInput[]> {
   const inputs: FeedInput[] = [];
-  let rest = mounts;
-  const take = (prefix: string, source: Source): void => {
-    inputs.push({ source, mounts: [{ prefix, required: false }] });
-    rest = rest.filter((mount) => mount.prefix !== prefix);
-  };
-  if (options.secretsDir !== null) {
+  const statusDir = endpointStatusDir(options, deps.env);
+  const isSecret = (mount: Mount): boolean =>
+    options.secretsDir !== null && covers(kubernetesPrefix('Secret'), mount.prefix);
+  const isStatus = (mount: Mount): boolean =>
+    statusDir !== null && covers(endpointStatusPrefix(), mount.prefix);
+  const secrets = mounts.filter(isSecret);
+  const statuses = mounts.filter(isStatus);
+  const rest = mounts.filter((mount) => !isSecret(mount) && !isStatus(mount));
+  if (rest.length > 0) inputs.push({ source: await openDatastore(options, deps), mounts: rest });
+  if (secrets.length > 0) {
     const { createSecretsDirectorySource } = await import('../datastore/files/secrets.ts');
     const defaultNamespace = options.secretsNamespace;
-    take(
-      kubernetesPrefix('Secret'),
-      createSecretsDirectorySource(options.secretsDir, { ...deps, defaultNamespace }),
-    );
+    inputs.push({
+      source: createSecretsDirectorySource(options.secretsDir!, { ...deps, defaultNamespace }),
+      mounts: secrets,
+    });
   }
-  const statusDir = endpointStatusDir(options, deps.env);
-  if (statusDir !== null) {
+  if (statuses.length > 0) {
     const { createEndpointStatusSource } = await import('../datastore/files/endpoint-status.ts');
-    take(endpointStatusPrefix(), createEndpointStatusSource(statusDir, deps));
+    inputs.push({ source: createEndpointStatusSource(statusDir!, deps), mounts: statuses });
   }
-  return [{ source: await openDatastore(options, deps), mounts: rest }, ...inputs];
+  return inputs;
 }
 
 function endpointStatusDir(options: Options, env: SourceDeps['env']): string | null {

@@ -1,0 +1,220 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Options } from '../config/options.ts';
+import { readResourceFiles } from '../config/resource-files.ts';
+import { parseResources, type Resource } from '../config/resources.ts';
+import type { Clock } from '../core/clock.ts';
+import { BirdfeedError } from '../core/errors.ts';
+import { loadLastGood } from '../generation/last-good.ts';
+import { DEFAULT_SET, layoutOf } from '../generation/layout.ts';
+import type { Destination } from '../generation/types.ts';
+import { compatOptions, type ModelOptions, modelOptions } from '../model/bgp/options.ts';
+import { type CalicoProducer, createCalicoProducer } from '../model/bgp/producer.ts';
+import { KEY_FUNCTION_NAMES } from '../model/keys/functions.ts';
+import { createKeysProducer, type KeysProducer, type KeysResult } from '../model/keys/producer.ts';
+import { compileSchemas } from '../model/keys/schema.ts';
+import type { ProducerResult } from '../model/types.ts';
+import { createEngine, type Engine } from '../render/engine.ts';
+import { sealContent } from '../render/mark.ts';
+import { DIALECTS, type Dialect } from '../render/types.ts';
+import { unionMounts } from './feed.ts';
+import { groupId, userId } from './file-group.ts';
+import { configurationDirectories } from './paths.ts';
+import type { Computation, Rendering, SetPlan } from './set-plan.ts';
+
+export interface PlanDeps {
+  readonly options: Options;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly nodeName: string;
+  readonly dialect: Dialect | null;
+  readonly cacheDir: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Reads conf.d and templates and makes the plans of all sets that this dialect uses.
+ * @throws the first finding; BF_RESOURCE_FILE when there is nothing to render
+ */
+export async function loadPlans(deps: PlanDeps): Promise<readonly SetPlan[]> {
+  const { options, dialect } = deps;
+  const directories = configurationDirectories(options);
+  const read = readResourceFiles(directories.map((directory) => join(directory, 'conf.d')));
+  const parsed = parseResources(read.files, {
+    dialects: DIALECTS,
+    models: ['calico', 'keys'],
+    defaultSet: DEFAULT_SET,
+    globalPrefix: options.prefix ?? '',
+  });
+  throwAll([...read.errors, ...parsed.errors]);
+  const used = parsed.resources.filter(({ model, dialects }) =>
+    dialects === null
+      ? model !== 'calico' || dialect !== null
+      : dialect !== null && dialects.includes(dialect),
+  );
+  if (used.length === 0) {
+    const where = directories.map((directory) => join(directory, 'conf.d')).join(' and ');
+    throw new BirdfeedError(
+      'BF_RESOURCE_FILE',
+      `no resource in ${where} is for --bird ${options.bird}: nothing to render`,
+    );
+  }
+  const engine = createEngine({
+    templateDirs: directories.map((directory) => join(directory, 'templates')),
+    contextFunctions: KEY_FUNCTION_NAMES,
+    environment: deps.env,
+  });
+  throwAll(used.flatMap(({ src }) => engine.problems.get(src) ?? []));
+  const sets = [...new Set(used.map((resource) => resource.set))];
+  return Promise.all(
+    sets.map((set) =>
+      makePlan(
+        set,
+        used.filter((resource) => resource.set === set),
+        engine,
+        deps,
+      ),
+    ),
+  );
+}
+
+function throwAll(errors: readonly BirdfeedError[]): void {
+  const [first, ...more] = errors;
+  if (first === undefined) return;
+  const others = more.map((error) => `\n  ${error.message}`).join('');
+  throw new BirdfeedError(first.code, `${first.message}${others}`, { cause: first, details: first.details });
+}
+
+/** A resource with the producer that feeds it. Resources of one set share the calico producer. */
+interface Part {
+  readonly resource: Resource;
+  readonly producer: CalicoProducer | KeysProducer;
+}
+
+async function makePlan(
+  set: string,
+  resources: readonly Resource[],
+  engine: Engine,
+  deps: PlanDeps,
+): Promise<SetPlan> {
+  const { dialect, nodeName, cacheDir } = deps;
+  const lastGood = loadLastGood(layoutOf(cacheDir, set).lastGood).values;
+  const isBird = dialect !== null && resources.some(({ model }) => model === 'calico');
+  const calico = isBird ? createCalicoProducer({ nodeName, model: modelOf(dialect, deps), lastGood }) : null;
+  const parts: Part[] = [];
+  for (const resource of resources) {
+    const producer = resource.model === 'calico' ? calico! : await keysProducer(resource, lastGood);
+    parts.push({ resource, producer });
+  }
+  const producers = [...new Set(parts.map(({ producer }) => producer))];
+  const mounts = unionMounts(producers.flatMap((producer) => producer.mounts));
+  const results = new Map<Part['producer'], ProducerResult>();
+  const commands = (pick: (resource: Resource) => string | null): SetPlan['checks'] =>
+    resources.flatMap((resource) => {
+      const command = pick(resource);
+      if (command === null) return [];
+      const { file, name, destination } = resource;
+      return [{ resource: file, file: name, command, dest: destination }];
+    });
+  return {
+    name: set,
+    dialect: isBird ? dialect : null,
+    mounts,
+    templatesDigest: engine.digest,
+    daemonFiles: resources.filter(({ model }) => model === 'calico').map(({ name }) => name),
+    destinations: resources.flatMap(destinationOf),
+    checks: commands(({ checkCmd }) => checkCmd),
+    reloads: commands(({ reloadCmd }) => reloadCmd),
+    prepare: (entries) => calico?.prepare(entries),
+    compute(view) {
+      for (const producer of producers) results.set(producer, producer.compute(view, results.get(producer)));
+      return computationOf(parts, results, mounts);
+    },
+    contexts: () =>
+      new Map(parts.map(({ resource, producer }) => [resource.src, results.get(producer)!.context])),
+    async render() {
+      return renderParts(parts, engine, (part) => results.get(part.producer)!.context);
+    },
+    settle() {},
+  };
+}
+
+function modelOf(dialect: Dialect, { options, env }: PlanDeps): ModelOptions {
+  return modelOptions(dialect, {
+    compat: compatOptions(options.calicoCompat),
+    routerId: options.routerId ?? 'auto',
+    passiveOrder: options.passiveOrder,
+    advertiseClusterIPs: options.advertiseClusterIps,
+    secretsNamespace: options.secretsNamespace,
+    kubernetesNodeName: env['CALICO_K8S_NODE_REF'] ?? null,
+    usePodCidr: options.usePodCidr,
+  });
+}
+
+async function keysProducer(
+  resource: Resource,
+  lastGood: ReadonlyMap<string, string>,
+): Promise<KeysProducer> {
+  const check = await compileSchemas(
+    resource.schema.map((rule) => ({ ...rule, text: readSchema(rule.file, resource.file) })),
+  );
+  const { file, keys, minKeys } = resource;
+  return createKeysProducer({ resource: file, keys, minKeys, check, lastGood });
+}
+
+function readSchema(file: string, resource: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new BirdfeedError(
+      'BF_RESOURCE_FILE',
+      `${resource}: schema: cannot read ${file}: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+}
+
+function destinationOf(resource: Resource): readonly Destination[] {
+  const { destination, name, mode, uid, gid, owner, group } = resource;
+  if (destination === null) return [];
+  return [{ file: name, path: destination, mode, uid: uid ?? userId(owner), gid: gid ?? groupId(group) }];
+}
+
+function computationOf(
+  parts: readonly Part[],
+  results: ReadonlyMap<Part['producer'], ProducerResult>,
+  planMounts: SetPlan['mounts'],
+): Computation {
+  const all = [...results.values()];
+  const keys = parts.flatMap(({ resource, producer }) => {
+    if (producer.name !== 'keys') return [];
+    const { keyCount, minKeys } = results.get(producer) as KeysResult;
+    return [{ resource: resource.file, next: keyCount, minKeys }];
+  });
+  return {
+    problems: all.flatMap((result) => result.problems),
+    sessions: all.flatMap((result) => result.sessions),
+    census: all.find((result) => result.census !== null)?.census ?? null,
+    keys,
+    lastGood: new Map(all.flatMap((result) => [...result.lastGood])),
+    mounts: unionMounts([...planMounts, ...all.flatMap((result) => result.mounts)]),
+  };
+}
+
+function renderParts(
+  parts: readonly Part[],
+  engine: Engine,
+  contextOf: (part: Part) => Readonly<Record<string, unknown>>,
+): Rendering {
+  const faults: BirdfeedError[] = [];
+  const texts: { name: string; text: string }[] = [];
+  for (const part of parts) {
+    try {
+      texts.push({ name: part.resource.name, text: engine.render(part.resource.src, contextOf(part)) });
+    } catch (error) {
+      if (!(error instanceof BirdfeedError)) throw error;
+      faults.push(error);
+    }
+  }
+  const { files, contentDigest } = sealContent(texts);
+  return { files, contentDigest, faults };
+}
