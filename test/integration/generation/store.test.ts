@@ -84,15 +84,18 @@ describe('publishing', () => {
       expect(steps).toEqual([...steps].sort((a, b) => a - b));
     }
     const order = [
-      Math.max(at(`sync ${stage}/bird.cfg`), at(`sync ${stage}/bird6.cfg`)),
+      Math.max(at(`synced ${stage}/bird.cfg`), at(`synced ${stage}/bird6.cfg`)),
       at(`open ${stage}/stamp.json`),
-      at(`sync ${stage}/stamp.json`),
+      at(`synced ${stage}/stamp.json`),
       at(`syncDirectory ${stage}`),
+      at(`synced ${stage}`),
       at(`rename ${stage} generations/00000001`),
       at('syncDirectory generations'),
+      at('synced generations'),
       at('symlink generations/00000001 .current'),
       at('rename .current current'),
       at('syncDirectory .'),
+      at('synced .'),
     ];
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(order.at(-1)).toBe(log.length - 1);
@@ -152,6 +155,53 @@ describe('publishing', () => {
     }
     expect(readdirSync(store.layout.generations)).toEqual([]);
     expect(await litter(store)).toEqual([]);
+  });
+});
+
+describe('a disk that fails', () => {
+  /** A store whose calls fail with EIO wherever `when` says so. */
+  async function failing(when: (call: string) => boolean) {
+    const cache = join(await testDir(), 'cache');
+    const broken = { now: false };
+    const store = openTestStore(cache, {
+      fs: recordingFs(cache, [], (call) => {
+        if (broken.now && when(call)) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      }),
+    });
+    await store.prepare();
+    await publish(store, 'one');
+    broken.now = true;
+    return { store, broken };
+  }
+
+  it.each([
+    'write generations/.stage/bird6.cfg',
+    'sync generations/.stage/bird.cfg',
+    'sync generations/.stage/stamp.json',
+    'syncDirectory generations/.stage',
+    'rename generations/.stage generations/00000002',
+    'syncDirectory generations',
+    'symlink generations/00000002 .current',
+    'rename .current current',
+  ])('at %s keeps the old generation and leaves nothing behind', async (call) => {
+    const { store, broken } = await failing((made) => made === call);
+    await expect(publish(store, 'two')).rejects.toEqual(
+      expectCode('BF_CACHE_UNWRITABLE', 'EIO', 'kernel log'),
+    );
+    expect(store.current?.number).toBe(1);
+    expect(readlinkSync(store.layout.current)).toBe('generations/00000001');
+    expect(readdirSync(store.layout.generations)).toEqual(['00000001']);
+    expect(await litter(store)).toEqual([]);
+    broken.now = false;
+    expect((await publish(store, 'two')).number).toBe(2);
+  });
+
+  it('after the switch never removes what current names', async () => {
+    const { store } = await failing((made) => made === 'syncDirectory .');
+    await expect(publish(store, 'two')).rejects.toEqual(expectCode('BF_CACHE_UNWRITABLE', 'EIO'));
+    expect(readlinkSync(store.layout.current)).toBe('generations/00000002');
+    expect(store.current?.number).toBe(2);
+    expect(sound(store.verify(2, mine)).number).toBe(2);
   });
 });
 
