@@ -61,8 +61,6 @@ export class TargetSupervisor {
   readonly #timings: TargetTimings;
   #state: TargetState;
   #client: BirdClient | null = null;
-  /** True while a read or load is in hand: its failure then tells of the lost connection. */
-  #isBusy = false;
   #cancelTimer: () => void = () => {};
   readonly #stopping = new AbortController();
   readonly #events: TargetEvent[] = [];
@@ -187,21 +185,19 @@ export class TargetSupervisor {
     };
   }
 
-  /** Runs one job on the connection and dispatches what came of it: exactly one event. */
+  /** Runs one job on the connection and dispatches what came of it. */
   async #work(job: (client: BirdClient) => Promise<TargetEvent>): Promise<void> {
     const client = this.#client;
     if (client === null) return;
-    this.#isBusy = true;
     const event = await job(client).catch(
       (error: unknown): TargetEvent => ({ type: 'failed', error: asBirdfeedError(error) }),
     );
-    this.#isBusy = false;
-    if (client.closed === null) return this.#dispatch(event);
-    this.#closed(client, client.closed);
+    // The end of the connection has been told by then, and the job's failure is only its echo.
+    if (client.closed === null) this.#dispatch(event);
   }
 
   #closed(client: BirdClient, error: BirdfeedError): void {
-    if (this.#isBusy || this.#client !== client) return;
+    if (this.#client !== client) return;
     this.#client = null;
     this.#dispatch({ type: 'lost', error });
   }
