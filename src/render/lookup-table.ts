@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /** What a template wants to know that is neither in the tree nor in the template: the time, DNS, whether a file is there. */
 export type LookupRequest =
   | { readonly kind: 'time' }
@@ -63,10 +61,4 @@ export function createLookupScope(table: LookupTable): LookupScope {
       return value === undefined ? meanwhile : (value as T);
     },
   };
-}
-
-/** A digest of the answers that were used, for those who want to see whether they changed. */
-export function digestOfAnswers(table: LookupTable, asked: ReadonlyMap<string, LookupRequest>): string {
-  const pairs = [...asked.keys()].sort().map((key) => [key, table.get(key) ?? null]);
-  return createHash('sha256').update(JSON.stringify(pairs)).digest('hex');
 }
