@@ -141,18 +141,21 @@ function assemble(cache: ClusterCache, before: ClusterCache, old: Cluster): Clus
     defaultConfig: slots.BGPConfiguration.resources.find(({ node }) => node === null) ?? null,
     nodeConfigs: derive('BGPConfiguration', old.nodeConfigs, (configs) =>
       byKey(
+        old.nodeConfigs,
         configs.filter(({ node }) => node !== null),
         ({ node }) => node!,
       ),
     ),
-    filters: derive('BGPFilter', old.filters, (filters) => byKey(filters, ({ name }) => name)),
+    filters: derive('BGPFilter', old.filters, (filters) => byKey(old.filters, filters, ({ name }) => name)),
     pools: derive('IPPool', old.pools, (pools) => keepSame(old.pools, winningPools(pools))),
     blocks: derive('BlockAffinity', old.blocks, (blocks) =>
       keepSame(old.blocks, sortedBy(blocks, cidrKeyText)),
     ),
     services: slots.Service.resources,
     endpointSlices: slots.EndpointSlice.resources,
-    secrets: derive('Secret', old.secrets, (secrets) => byKey(secrets, ({ origin }) => origin.name)),
+    secrets: derive('Secret', old.secrets, (secrets) =>
+      byKey(old.secrets, secrets, ({ origin }) => origin.name),
+    ),
     endpointStatuses: slots.EndpointStatus.resources,
     quarantined: quarantinedOf(cache, before, old.quarantined),
   };
@@ -160,8 +163,12 @@ function assemble(cache: ClusterCache, before: ClusterCache, old: Cluster): Clus
   return fields.every((field) => cluster[field] === old[field]) ? old : cluster;
 }
 
-function byKey<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, T> {
-  return new Map(items.map((item) => [key(item), item]));
+function byKey<T>(
+  previous: ReadonlyMap<string, T>,
+  items: readonly T[],
+  key: (item: T) => string,
+): ReadonlyMap<string, T> {
+  return keepSameMap(previous, new Map(items.map((item) => [key(item), item])));
 }
 
 /** A network as Calico has it in keys: `10.0.0.0-26`. */

@@ -188,7 +188,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
   return validate21.errors = vErrors, errors === 0;
 }
 const validateBGPConfiguration = validate22;
-const pattern0 = new RegExp("^[-._a-zA-Z0-9]*$", "u"), pattern2 = new RegExp("^[!#-.0-\\[\\]-~]*$", "u"), pattern3 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
+const pattern0 = new RegExp("^[-._a-zA-Z0-9]*$", "u"), pattern2 = new RegExp("^[!#-&(-.0-\\[\\]-~]*$", "u"), pattern3 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
 function validate22(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (errors === 0)

@@ -7,8 +7,6 @@ import * as generated from './validators.generated.js';
 interface SchemaError {
   /** JSON pointer to the bad value. */
   readonly instancePath: string;
-  /** JSON pointer to the rule in the schema: `#/properties/spec/properties/node/maxLength`. */
-  readonly schemaPath: string;
   readonly keyword: string;
 }
 
@@ -44,15 +42,15 @@ export function refusal(kind: ResourceKind, value: unknown): Refusal | null {
   const error = validate.errors?.[0];
   if (error === undefined) return { field: '', reason: 'is not valid' };
   const at = segments(error.instancePath);
-  const rule = dig(schemas[kind].json, segments(error.schemaPath).slice(0, -1));
+  const rule = ruleFor(schemas[kind].json, at);
   return {
     field: at.reduce(extendField, ''),
     reason: `must be ${allowed(error.keyword, rule, dig(value, at))}`,
   };
 }
 
-function allowed(keyword: string, rule: unknown, value: unknown): string {
-  const { enum: values, minimum, maximum, maxLength, minItems, maxItems, description, type } = rule as Rule;
+function allowed(keyword: string, rule: Rule, value: unknown): string {
+  const { enum: values, minimum, maximum, maxLength, minItems, maxItems, description, type } = rule;
   switch (keyword) {
     case 'enum':
       return `one of ${values?.filter(Boolean).join(', ')}`;
@@ -81,6 +79,20 @@ interface Rule {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly description?: string;
+  readonly items?: Rule;
+  readonly properties?: Readonly<Record<string, Rule>>;
+  readonly additionalProperties?: Rule;
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Rule>>;
+}
+
+/** The part of a schema that a value at `path` has to satisfy. */
+function ruleFor(schema: Rule, path: readonly string[]): Rule {
+  const resolve = (rule: Rule | undefined): Rule =>
+    rule?.$ref === undefined ? (rule ?? {}) : (schema.$defs?.[rule.$ref.replace('#/$defs/', '')] ?? {});
+  let rule = schema;
+  for (const name of path) rule = resolve(rule.items ?? rule.properties?.[name] ?? rule.additionalProperties);
+  return rule;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -103,10 +115,9 @@ function typeOf(value: unknown): string {
   return type === 'boolean' ? 'a boolean' : (TYPE_NAMES[type] ?? type);
 }
 
-/** The parts of a JSON pointer; in a schema's path each part is percent-encoded as well. */
+/** The parts of a JSON pointer. */
 function segments(pointer: string): string[] {
-  const parts = pointer.startsWith('#') ? decodeURIComponent(pointer) : pointer;
-  return parts
+  return pointer
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));

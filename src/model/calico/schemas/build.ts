@@ -41,7 +41,7 @@ export function nameReference(): Schema<Maybe<string>> {
 export function interfacePattern(): Schema<Maybe<string>> {
   return text({
     maxLength: 255,
-    pattern: '^[!#-.0-\\[\\]-~]*$',
+    pattern: '^[!#-&(-.0-\\[\\]-~]*$',
     description:
       'an interface name or pattern: printable ASCII without spaces, slashes, quotes or backslashes',
   });

@@ -237,7 +237,7 @@ function naive(node: SelectorNode, given: Readonly<Record<string, string>>): boo
   }
 }
 
-it('selects from the text what the tree means', () => {
+it('selects from the text what the tree means', { timeout: 30_000 }, () => {
   fc.assert(
     fc.property(tree, labels, (node, given) => {
       expect(matches(selector(print(node)), given)).toBe(naive(node, given));
@@ -246,7 +246,7 @@ it('selects from the text what the tree means', () => {
   );
 });
 
-it('never throws, whatever the text', () => {
+it('never throws, whatever the text', { timeout: 30_000 }, () => {
   const piece = fc.constantFrom(
     'a',
     ' ',

@@ -4,7 +4,9 @@ import { generateValidators } from '../../../../scripts/generate-validators.mjs'
 import { schemas } from '../../../../src/model/calico/schemas/all.ts';
 import { extendField, refusal } from '../../../../src/model/calico/validators.ts';
 
-it('are what the schemas compile to today (else: node scripts/generate-validators.mjs)', async () => {
+it('are what the schemas compile to today (else: node scripts/generate-validators.mjs)', {
+  timeout: 60_000,
+}, async () => {
   const generated = await generateValidators();
   expect(generated.size).toBe(2);
   for (const [url, text] of generated) expect(await readFile(new URL(url), 'utf8')).toBe(text);
