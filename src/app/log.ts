@@ -11,12 +11,12 @@ export interface LogOptions {
  * here and nowhere else. Writes are synchronous, so that the last lines before an exit are not lost.
  */
 export async function createLogger(options: LogOptions): Promise<Logger> {
-  const { pino, destination, stdTimeFunctions } = await import('pino');
+  const { default: pino } = await import('pino');
   const asText = options.format === 'text' || (options.format === 'auto' && process.stderr.isTTY === true);
   const base = {
     level: options.level,
     base: null,
-    timestamp: stdTimeFunctions.isoTime,
+    timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     // Nothing hands secrets to the log; this is the second lock on that door.
     redact: { paths: ['password', '*.password', 'etcdPassword', '*.etcdPassword'], censor: '[redacted]' },
@@ -24,7 +24,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   const colour = process.stderr.isTTY === true && (process.env['NO_COLOR'] ?? '') === '';
   const stream = asText
     ? { write: (line: string) => void process.stderr.write(textLine(line, colour)) }
-    : destination({ fd: 2, sync: true });
+    : pino.destination({ fd: 2, sync: true });
   const logger: Logger = pino(base, stream);
   return logger;
 }

@@ -8,7 +8,8 @@ import { COUNTERS, readiness, type Status } from './status.ts';
 export function createMetrics(): (status: Status, nowMs: number) => Promise<string> {
   let processMetrics: import('prom-client').Registry | undefined;
   return async (status, nowMs) => {
-    const { collectDefaultMetrics, Registry } = await import('prom-client');
+    const { default: prom } = await import('prom-client');
+  const { collectDefaultMetrics, Registry } = prom;
     if (processMetrics === undefined) {
       processMetrics = new Registry();
       collectDefaultMetrics({ register: processMetrics });
@@ -18,7 +19,8 @@ export function createMetrics(): (status: Status, nowMs: number) => Promise<stri
 }
 
 async function statusMetrics(status: Status, nowMs: number): Promise<string> {
-  const { Gauge, Counter, Registry } = await import('prom-client');
+  const { default: prom } = await import('prom-client');
+  const { Gauge, Counter, Registry } = prom;
   const registry = new Registry();
   const gauge = (name: string, help: string, value: number): void => {
     new Gauge({ name, help, registers: [registry] }).set(value);
