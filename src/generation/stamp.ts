@@ -35,13 +35,15 @@ export function makeStamp(input: StampInput, frame: StampFrame): { stamp: Stamp;
     files: frame.files,
   };
   // The one long member is put in as text. Its place among the sorted keys comes from sorting a short stand-in.
-  const unsigned = canonicalJson({ ...head, sessions: [] }).replace(
-    ',"sessions":[]',
-    () => `,"sessions":[${sessions.map(sessionText).join(',')}]`,
-  );
-  const stampDigest = createHash('sha256').update(unsigned).digest('hex');
-  const text = insertDigest(unsigned, stampDigest);
-  return { stamp: { ...head, sessions, stampDigest }, bytes: Buffer.from(`${text}\n`) };
+  const [before, after] = splitAt(canonicalJson({ ...head, sessions: [] }), ',"sessions":[', 'after');
+  const [between, rest] = splitAt(after, ',"templatesDigest":', 'before');
+  // Each part encoded by itself: put together as text first, a megabyte of sessions would be copied once more.
+  const signed = [before, sessions.map(sessionText).join(','), between].map((part) => Buffer.from(part));
+  const hash = createHash('sha256');
+  for (const part of signed) hash.update(part);
+  const stampDigest = hash.update(rest).digest('hex');
+  const bytes = Buffer.concat([...signed, Buffer.from(`${DIGEST_KEY}${stampDigest}"${rest}\n`)]);
+  return { stamp: { ...head, sessions, stampDigest }, bytes };
 }
 
 /** Why bytes are no stamp: `torn` for what a crash leaves, `edited` for what a crash does not. */
@@ -83,15 +85,17 @@ const DIGEST_KEY = ',"stampDigest":"';
 const SESSIONS_KEY = ',"sessions":[';
 const AFTER_SESSIONS = '],"set":';
 
-function insertDigest(unsigned: string, digest: string): string {
-  const at = unsigned.lastIndexOf(',"templatesDigest":');
-  return `${unsigned.slice(0, at)}${DIGEST_KEY}${digest}"${unsigned.slice(at)}`;
+/** Both sides of a key that is known to be there; the key itself goes to the left (`after`) or to the right (`before`). */
+function splitAt(text: string, key: string, side: 'before' | 'after'): readonly [string, string] {
+  const at = text.lastIndexOf(key) + (side === 'after' ? key.length : 0);
+  return [text.slice(0, at), text.slice(at)];
 }
 
 function sessionText(session: SessionSummary): string {
   const known = sessionTexts.get(session);
   if (known !== undefined) return known;
-  const text = canonicalJson(session);
+  // Through a buffer, since what string concatenation gives is a tree that each join would walk again.
+  const text = Buffer.from(canonicalJson(session)).toString();
   sessionTexts.set(session, text);
   return text;
 }
