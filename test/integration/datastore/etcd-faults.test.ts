@@ -126,6 +126,21 @@ describe('a connection that is cut', () => {
     await converges(follower);
     expect(follower.all('snapshot')).toHaveLength(1);
   });
+
+  it('leaves no connection behind', async () => {
+    const { proxy, url } = await proxied();
+    const follower = new Follower({ endpoints: [url] }, ['/a', '/b']);
+    await until(() => follower.all('snapshot').length === 2);
+    for (let turn = 0; turn < 6; turn += 1) {
+      const before = follower.events.length;
+      if (turn % 2 === 0) proxy.cut();
+      else follower.source.relist();
+      await until(() => follower.all(turn % 2 === 0 ? 'connected' : 'snapshot', before).length === 2);
+    }
+    await until(() => proxy.counters.open === 1);
+    await follower.stop();
+    await until(() => proxy.counters.open === 0);
+  });
 });
 
 describe('an etcd that goes away', () => {
