@@ -75,7 +75,10 @@ export const RESOURCE_FIELDS = {
     [] as readonly SchemaRule[],
     readSchema,
   ),
-  min_keys: optional('With fewer keys nothing is published.', readCount),
+  min_keys: optional(
+    'With fewer keys nothing is published. Unset: nothing is published when all keys vanish; 0 lets that pass.',
+    readCount,
+  ),
   check_main: optional(
     'File of the same set that includes this one: it is what `check_cmd` gets as `{{src}}`.',
     readFileName,

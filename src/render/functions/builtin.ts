@@ -15,7 +15,6 @@ export const KEPT_FILTERS: Readonly<Record<string, string>> = {
   float: 'Text as a number.',
   groupby: 'An object of lists, grouped by a member of the elements.',
   indent: 'Indents all lines but the first by the given width.',
-  int: 'Text as a whole number.',
   last: 'The last element of a list.',
   length: 'The length of a list or text.',
   list: 'Text as a list of characters, an object as a list of pairs.',
