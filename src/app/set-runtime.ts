@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
@@ -10,12 +9,11 @@ import { withAcknowledgement, withTargets, withVerdict } from '../generation/sta
 import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
 import { isRefusal } from '../generation/verify.ts';
-import { type CheckedFile, checkStaged, checkWithCommand, type ScanFinding, worst } from '../reload/check.ts';
-import { findLocalBird, type LocalBird, probeLocalBird } from '../reload/local-bird.ts';
-import { type SetOutcome, Targets } from '../reload/targets.ts';
-import type { CheckOutcome, Target } from '../reload/types.ts';
-import { scanBirdFile } from '../render/scan.ts';
+import type { TargetFact } from '../reload/target-types.ts';
+import { type SetOutcome, type TargetResult, Targets } from '../reload/targets.ts';
+import type { Target } from '../reload/types.ts';
 import type { TreeView } from '../tree/types.ts';
+import { createChecker } from './checker.ts';
 import type { Feed } from './feed.ts';
 import { CommandReloader, commandTarget, describeOutcome, wantedGeneration } from './reloader.ts';
 import { createSetLoop, type RunOutcome, reportGeneration, type SetLoop } from './set-loop.ts';
@@ -56,7 +54,9 @@ export class SetRuntime {
   readonly #loop: SetLoop;
   readonly #targets: Targets | null;
   readonly #commands: CommandReloader;
-  readonly #locals = new Map<string, LocalBird | null>();
+  /** What the daemons were last told to load. `current` is something else for as long as that is in doubt. */
+  #told: Generation | null = null;
+  #takenBack: number | null = null;
 
   constructor(deps: SetRuntimeDeps) {
     this.#deps = deps;
@@ -79,7 +79,7 @@ export class SetRuntime {
       guardShare: options.guardShare,
       keep: options.keep,
       baseline: store.current === null ? null : baselineOfStamp(store.current.stamp),
-      check: (directory, plan) => this.#check(directory, plan),
+      check: createChecker({ ...deps, supervisors: () => this.#targets?.supervisors ?? [] }),
       checkRequired: options.syntaxCheck === 'required',
       birdVersion: () => this.#birdVersion(),
       report: (fact) => deps.board.report(fact),
@@ -146,6 +146,7 @@ export class SetRuntime {
 
   #tell(generation: Generation): void {
     this.#deps.board.report({ type: 'count', counter: 'reloads' });
+    this.#told = generation;
     this.#commands.want(generation);
     if (this.#targets === null) return;
     try {
@@ -156,7 +157,7 @@ export class SetRuntime {
   }
 
   #makeTargets(): Targets {
-    const { targets, plan, clock, log, random, store, options, onChange } = this.#deps;
+    const { targets, plan, clock, log, random, store, options } = this.#deps;
     const verdicts = store.state.value.verdicts.map(({ contentDigest, birdVersion, message }) => ({
       digest: contentDigest,
       birdVersion,
@@ -170,137 +171,123 @@ export class SetRuntime {
       random,
       timings: { configureTimeoutMs: options.reloadTimeout, settleTimeoutMs: options.reloadTimeout },
       verdicts: Object.fromEntries(targets.map(({ socket }) => [socket, verdicts])),
-      onFact: (_target, fact) => {
-        // Another BIRD may accept what the last one refused.
-        if (fact.type === 'connected') onChange();
-      },
+      onFact: (_target, fact) => this.#birdSaid(fact),
       onOutcome: (outcome) => this.#birdAnswered(outcome),
     });
   }
 
+  #birdSaid(fact: TargetFact): void {
+    // Another BIRD may accept what the last one refused.
+    if (fact.type === 'connected') this.#deps.onChange();
+    const died =
+      fact.type === 'disconnected' && fact.during === 'loading' && fact.error.code === 'BF_BIRD_DIED';
+    if (died) this.#distrust().catch((error: unknown) => this.#warn(error));
+  }
+
   #birdAnswered(outcome: SetOutcome): void {
-    const { board, store, clock } = this.#deps;
-    for (const { target, result } of outcome.targets) {
-      const supervisor = this.#targets?.supervisors.find((candidate) => candidate.target === target);
-      const reason =
-        result.type === 'refused'
-          ? result.message
-          : result.type === 'pending'
-            ? (result.error?.message ?? null)
-            : null;
-      board.report({
-        type: 'target',
-        target: {
-          socket: target.socket,
-          file: target.file,
-          birdVersion: supervisor?.state.birdVersion ?? null,
-          applied: result.type === 'applied',
-          ack: result.type === 'applied' ? result.ack : null,
-          reason,
-        },
-      });
-      const { current } = store;
-      if (result.type !== 'applied' || current === null || outcome.generation !== current.number) continue;
-      const { contentDigest } = current.stamp;
-      if (store.state.value.acknowledged[target.socket]?.contentDigest === contentDigest) continue;
-      const ack = {
-        generation: current.number,
-        contentDigest,
-        ack: result.ack,
-        at: new Date(clock.now()).toISOString(),
-      };
-      store.state
-        .update((state) => withAcknowledgement(state, target.socket, ack))
-        .catch((error: unknown) => this.#warn(error));
-    }
+    const { board } = this.#deps;
+    for (const { target, result } of outcome.targets) this.#reportTarget(target, result);
     if (outcome.generation === null) return;
     board.report({ type: 'bird', event: birdEvent(outcome), reason: describeOutcome(outcome) });
-    if (outcome.type === 'refused') this.#takeBack(outcome).catch((error: unknown) => this.#warn(error));
+    const told = this.#told;
+    if (told === null || told.number !== outcome.generation) return;
+    if (outcome.type === 'applied') this.#keep(told, outcome).catch((error: unknown) => this.#warn(error));
+    if (outcome.type === 'refused')
+      this.#takeBack(told, outcome).catch((error: unknown) => this.#warn(error));
+  }
+
+  #reportTarget(target: Target, result: TargetResult): void {
+    const supervisor = this.#targets?.supervisors.find((candidate) => candidate.target === target);
+    const reasons = { applied: () => null, refused: refusalOf, pending: conditionOf } as const;
+    const reason = reasons[result.type](result);
+    const birdVersion = supervisor?.state.birdVersion ?? null;
+    const ack = result.type === 'applied' ? result.ack : null;
+    const { socket, file } = target;
+    this.#deps.board.report({
+      type: 'target',
+      target: { socket, file, birdVersion, applied: ack !== null, ack, reason },
+    });
+  }
+
+  /** Every daemon runs it: noted for the next start, and `current` is certain again. */
+  async #keep(told: Generation, outcome: SetOutcome): Promise<void> {
+    const { store, clock } = this.#deps;
+    if (store.current?.number === told.stamp.parent) await store.putInPlace(told);
+    const { contentDigest } = told.stamp;
+    const at = new Date(clock.now()).toISOString();
+    await store.state.update((state) =>
+      outcome.targets.reduce((next, { target, result }) => {
+        if (result.type !== 'applied' || next.acknowledged[target.socket]?.contentDigest === contentDigest)
+          return next;
+        return withAcknowledgement(next, target.socket, {
+          generation: told.number,
+          contentDigest,
+          ack: result.ack,
+          at,
+        });
+      }, state),
+    );
+  }
+
+  /**
+   * BIRD died of what it was loading. Its supervisor will start it again from `current`, which must not be that; it is
+   * tried once more from a running BIRD, and comes back when that works.
+   */
+  async #distrust(): Promise<void> {
+    const { store, log } = this.#deps;
+    const previous = this.#previousOf(this.#told);
+    if (previous === null || store.current?.number !== this.#told?.number) return;
+    log.error(
+      { generation: this.#told?.number, back: previous.number },
+      'BIRD died while loading; the last good generation is current again',
+    );
+    await store.putInPlace(previous);
   }
 
   /** A daemon refused the generation: `current` goes back to the one before, and so do the daemons that took it. */
-  async #takeBack(outcome: SetOutcome): Promise<void> {
-    const { store, board, clock, log, nodeName } = this.#deps;
-    const { current } = store;
-    if (current === null || current.number !== outcome.generation) return;
+  async #takeBack(told: Generation, outcome: SetOutcome): Promise<void> {
+    const { store, board, clock, log } = this.#deps;
     const refusal = outcome.targets.find(({ result }) => result.type === 'refused')?.result;
-    if (refusal?.type !== 'refused') return;
-    const { contentDigest, parent } = current.stamp;
-    const verdict = {
-      contentDigest,
-      birdVersion: refusal.birdVersion,
-      message: refusal.message,
-      at: new Date(clock.now()).toISOString(),
-    };
-    await store.state.update((state) => withVerdict(state, verdict));
-    const expectation = { set: current.stamp.set, nodeName, dialect: current.stamp.dialect };
-    const previous = parent === null ? null : store.verify(parent, expectation);
-    if (previous === null || isRefusal(previous)) {
-      log.error(
-        { generation: current.number, reason: refusal.message },
-        'BIRD refused the configuration, and there is none to go back to',
-      );
-      board.report({
-        type: 'config',
-        event: 'faulted',
-        reason: `BIRD refused generation ${current.number}: ${refusal.message}`,
-      });
-      return;
-    }
+    if (refusal?.type !== 'refused' || this.#takenBack === told.number) return;
+    this.#takenBack = told.number;
+    const { message, birdVersion } = refusal;
+    const at = new Date(clock.now()).toISOString();
+    const { contentDigest } = told.stamp;
+    await store.state.update((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
+    const previous = this.#previousOf(told);
+    const fields = { generation: told.number, back: previous?.number ?? null, reason: message };
     log.error(
-      { generation: current.number, back: previous.number, reason: refusal.message },
-      'BIRD refused the configuration; the last good one is current again',
+      fields,
+      previous === null
+        ? 'BIRD refused the configuration, and there is none to go back to'
+        : 'BIRD refused the configuration; the last good one is current again',
     );
-    await store.putInPlace(previous);
     board.report({
       type: 'config',
       event: 'faulted',
-      reason: `BIRD refused generation ${current.number}: ${refusal.message}`,
+      reason: `BIRD refused generation ${told.number}: ${message}`,
     });
+    if (previous === null || this.#told !== told) return;
+    if (store.current?.number === told.number) await store.putInPlace(previous);
     this.use(previous);
   }
 
+  /** The generation before this one, if it is still whole. */
+  #previousOf(generation: Generation | null): Generation | null {
+    if (generation === null || generation.stamp.parent === null) return null;
+    const { set, dialect } = generation.stamp;
+    const found = this.#deps.store.verify(generation.stamp.parent, {
+      set,
+      nodeName: this.#deps.nodeName,
+      dialect,
+    });
+    return isRefusal(found) ? null : found;
+  }
+
   #commandsDone(settled: boolean, reason: string | null): void {
-    if (this.#targets !== null && settled) return;
+    // Without commands there is nothing that was done; with daemons too, theirs is the better word.
+    if (this.#loop.plan.reloads.length === 0 || (this.#targets !== null && settled)) return;
     this.#deps.board.report({ type: 'bird', event: settled ? 'acknowledged' : 'behind', reason });
-  }
-
-  async #check(directory: string, plan: SetPlan): Promise<CheckOutcome> {
-    const { clock, options, targets } = this.#deps;
-    const deps = { clock, timeoutMs: options.checkTimeout };
-    const commands = await Promise.all(
-      plan.checks.map((check) => {
-        const src = `${directory}/${check.file}`;
-        return checkWithCommand(check.command, check.file, { src, dest: check.dest ?? src }, deps);
-      }),
-    );
-    const unchecked: CheckOutcome = { type: 'not-checked', why: 'checks are off' };
-    if (options.syntaxCheck === 'off' || plan.daemonFiles.length === 0) return worst(commands) ?? unchecked;
-    const files = await Promise.all(plan.daemonFiles.map((file) => this.#checkedFile(file, targets)));
-    const bird = await checkStaged(directory, files, { ...deps, dialect: plan.dialect, scan: findings });
-    return worst([...commands, bird])!;
-  }
-
-  async #checkedFile(file: string, targets: readonly Target[]): Promise<CheckedFile> {
-    const socket = targets.find((target) => target.file === file)?.socket;
-    const supervisor = this.#targets?.supervisors.find((candidate) => candidate.target.socket === socket);
-    return {
-      file,
-      client: supervisor?.client ?? null,
-      birdVersion: supervisor?.state.birdVersion ?? null,
-      local: await this.#local(file),
-    };
-  }
-
-  /** Probed once: a package upgrade that swaps the binary under a running birdfeed also restarts BIRD. */
-  async #local(file: string): Promise<LocalBird | null> {
-    const path = findLocalBird(file, this.#deps.options.birdBinary, this.#deps.env);
-    if (path === null || !existsSync(path)) return null;
-    const known = this.#locals.get(path);
-    if (known !== undefined) return known;
-    const local = await probeLocalBird(path, { clock: this.#deps.clock });
-    this.#locals.set(path, local);
-    return local;
   }
 
   #birdVersion(): string | null {
@@ -315,7 +302,16 @@ export class SetRuntime {
   }
 }
 
+function refusalOf(result: TargetResult): string | null {
+  return result.type === 'refused' ? result.message : null;
+}
+
+function conditionOf(result: TargetResult): string | null {
+  return result.type === 'pending' ? (result.error?.message ?? null) : null;
+}
+
 const UNREACHABLE = new Set([
+  'BF_BIRD_DIED',
   'BF_BIRD_UNREACHABLE',
   'BF_BIRD_PERMISSION',
   'BF_BIRD_TIMEOUT',
@@ -345,16 +341,4 @@ function reloadError(outcome: SetOutcome): BirdfeedError | null {
     }
   }
   return null;
-}
-
-/** What BIRD must never be given, as the check ladder wants it. */
-function findings(content: Uint8Array): readonly ScanFinding[] {
-  try {
-    scanBirdFile({ name: '', content });
-    return [];
-  } catch (error) {
-    const { message, details } = asBirdfeedError(error);
-    const line = typeof details['line'] === 'number' ? details['line'] : null;
-    return [{ line, message: message.replace(/^:\d+: /, '') }];
-  }
 }

@@ -31,7 +31,9 @@ const WORSE = new Set(['waiting-for-node', 'stale', 'cached', 'degraded', 'held'
 function logMoves(before: Status, after: Status, log: Logger): void {
   for (const axis of ['data', 'config', 'bird'] as const) {
     const { state, reason } = after[axis];
-    if (state === before[axis].state && reason === before[axis].reason) continue;
+    const isSame = state === before[axis].state;
+    // While starting the reason names whatever was not read yet, one thing after another.
+    if (isSame && (reason === before[axis].reason || state === 'starting')) continue;
     const level = WORSE.has(state) ? 'warn' : 'info';
     log[level]({ axis, state, reason, set: after.set }, `now ${headline(after)}`);
   }

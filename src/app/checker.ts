@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Options } from '../config/options.ts';
+import type { Clock } from '../core/clock.ts';
+import { asBirdfeedError } from '../core/errors.ts';
+import { type CheckedFile, checkStaged, checkWithCommand, type ScanFinding, worst } from '../reload/check.ts';
+import { findLocalBird, type LocalBird, probeLocalBird } from '../reload/local-bird.ts';
+import type { TargetSupervisor } from '../reload/target.ts';
+import type { CheckOutcome } from '../reload/types.ts';
+import { scanBirdFile } from '../render/scan.ts';
+import type { SetPlan } from './set-plan.ts';
+
+export interface CheckerDeps {
+  readonly options: Options;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** Who loads the files; empty when nobody is told. */
+  supervisors(): readonly TargetSupervisor[];
+}
+
+/** Checks the staged files of a set: its resources' `check_cmd`, and the ladder of ways to have BIRD parse them. */
+export function createChecker(
+  deps: CheckerDeps,
+): (directory: string, plan: SetPlan) => Promise<CheckOutcome> {
+  const { options, env, clock } = deps;
+  const locals = new Map<string, Promise<LocalBird | null>>();
+  const run = { clock, timeoutMs: options.checkTimeout };
+
+  return async (directory, plan) => {
+    const commands = await Promise.all(
+      plan.checks.map(({ command, file, dest }) => {
+        const src = join(directory, file);
+        return checkWithCommand(command, file, { src, dest: dest ?? src }, run);
+      }),
+    );
+    if (plan.daemonFiles.length === 0)
+      return worst(commands) ?? { type: 'not-checked', why: 'nothing to check with' };
+    if (options.syntaxCheck === 'off')
+      return worst(commands) ?? { type: 'not-checked', why: 'checks are off' };
+    const files = await Promise.all(plan.daemonFiles.map(checkedFile));
+    const bird = await checkStaged(directory, files, { ...run, dialect: plan.dialect, scan: findings });
+    return worst([...commands, bird])!;
+  };
+
+  async function checkedFile(file: string): Promise<CheckedFile> {
+    const supervisor = deps.supervisors().find(({ target }) => target.file === file);
+    return {
+      file,
+      client: supervisor?.client ?? null,
+      birdVersion: supervisor?.state.birdVersion ?? null,
+      local: await local(file),
+    };
+  }
+
+  /** Probed once: a package upgrade that swaps the binary under a running birdfeed also restarts BIRD. */
+  function local(file: string): Promise<LocalBird | null> {
+    const path = findLocalBird(file, options.birdBinary, env);
+    if (path === null) return Promise.resolve(null);
+    const known = locals.get(path) ?? probeLocalBird(path, { clock });
+    locals.set(path, known);
+    return known;
+  }
+}
+
+/** What BIRD must never be given, as the check ladder wants it. */
+function findings(content: Uint8Array): readonly ScanFinding[] {
+  try {
+    scanBirdFile({ name: '', content });
+    return [];
+  } catch (error) {
+    const { message, details } = asBirdfeedError(error);
+    const line = typeof details['line'] === 'number' ? details['line'] : null;
+    return [{ line, message: message.replace(/^:\d+: /, '') }];
+  }
+}
