@@ -89,7 +89,8 @@ function patternOf(source: SchemaSource): { matches(name: string): boolean } {
 }
 
 async function loadCompiler(): Promise<(source: SchemaSource) => Validate> {
-  const [{ Ajv }, { Ajv2020 }, formats] = await Promise.all([
+  // By their default exports: a bundle has no names for what a CommonJS module assigns to module.exports.
+  const [{ default: ajv7 }, { default: ajv2020 }, { default: formats }] = await Promise.all([
     import('ajv'),
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
@@ -101,8 +102,8 @@ async function loadCompiler(): Promise<(source: SchemaSource) => Validate> {
     allowUnionTypes: true,
     logger: false,
   } as const;
-  const draft7 = formats.default.default(new Ajv(options));
-  const draft2020 = formats.default.default(new Ajv2020(options));
+  const draft7 = formats.default(new ajv7.Ajv(options));
+  const draft2020 = formats.default(new ajv2020.Ajv2020(options));
   return (source) => {
     try {
       const schema = JSON.parse(source.text) as { readonly $schema?: string; readonly $async?: false };
