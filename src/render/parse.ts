@@ -4,6 +4,9 @@ import { type AstNode, lex, nodes, Parser, type Token } from './nunjucks-interna
 /** `{% fragment NAME in EXPRESSION %}BODY{% endfragment %}`, see strict-runtime.ts. */
 const FragmentNode = nodes['Node']!.extend('Fragment', { fields: ['arr', 'name', 'body'] });
 
+/** With these a synchronous render gives null and no error. */
+const ASYNC_TAGS = new Set(['asyncEach', 'asyncAll', 'ifAsync']);
+
 const WHITESPACE = { trimBlocks: true, lstripBlocks: true };
 
 /** nunjucks' parser with one more tag, and with a memory of what is open, since it reports unclosed tags without a line. */
@@ -20,6 +23,8 @@ class TemplateParser extends Parser {
   override parseStatement(): AstNode | null {
     const tag = this.peekToken();
     if (tag === null) return super.parseStatement();
+    if (ASYNC_TAGS.has(tag.value))
+      this.fail(`{% ${tag.value} %} is not possible: nothing waits here`, tag.lineno, tag.colno);
     this.open.push(tag);
     const node = tag.value === 'fragment' ? this.parseFragment(tag) : super.parseStatement();
     this.open.pop();

@@ -199,6 +199,7 @@ describe('an error', () => {
       test: '\n\n{{ 1 is evn }}',
       fn: '\n{{ rnge(3) }}',
       tag: '\n{% fro x %}',
+      async: '{% asyncEach x in y %}{% endeach %}',
       include: '\n{% if false %}{% include "fitler" %}{% endif %}',
       macro: '{% from "lib" import pear %}',
       lib: '{% macro peer() %}{% endmacro %}',
@@ -209,6 +210,7 @@ describe('an error', () => {
       test: 'test:3:9: unknown test "evn"; did you mean "even"?',
       fn: 'fn:2:4: unknown function or macro "rnge"; did you mean "range"?',
       tag: 'tag:2:4: unknown block tag: fro',
+      async: 'async:1:4: {% asyncEach %} is not possible: nothing waits here',
       include: 'include:2:26: template "fitler" does not exist; did you mean "filter"?',
       macro: 'macro:1:22: lib has no macro pear; did you mean "peer"?',
     });
