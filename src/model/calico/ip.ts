@@ -25,6 +25,8 @@ export interface Cidr {
 
 const DOT = 46;
 const ZERO = 48;
+const COLON = 58;
+const LETTER_A = 97;
 
 /**
  * An address of either family. Refused with a reason: zone ids (`fe80::1%eth0`), IPv4-mapped IPv6 (`::ffff:10.0.0.1`,
@@ -193,40 +195,58 @@ function readIpv4(text: string): number[] | string {
   return [octets[0]! * 256 + octets[1]!, octets[2]! * 256 + octets[3]!];
 }
 
-function readIpv6(text: string): number[] | string {
-  const gap = text.indexOf('::');
-  if (gap < 0) {
-    const words = readGroups(text);
-    if (typeof words === 'string') return words;
-    return words.length === 8 ? words : 'eight groups, or "::", are expected';
-  }
-  if (text.includes('::', gap + 1)) return '"::" may stand only once';
-  const head = readGroups(text.slice(0, gap));
-  if (typeof head === 'string') return head;
-  const tail = readGroups(text.slice(gap + 2));
-  if (typeof tail === 'string') return tail;
-  if (text.slice(0, gap).includes('.')) return 'a dotted quad may stand only at the end';
-  const zeros = 8 - head.length - tail.length;
-  if (zeros < 1) return '"::" stands for nothing';
-  return [...head, ...new Array<number>(zeros).fill(0), ...tail];
-}
+const GROUPS = 'groups of one to four hexadecimal digits are expected';
 
-function readGroups(text: string): number[] | string {
-  if (text === '') return [];
+/** Eight 16-bit words, or what is wrong. One pass over the characters. */
+function readIpv6(text: string): number[] | string {
   const words: number[] = [];
-  const groups = text.split(':');
-  for (const [index, group] of groups.entries()) {
-    if (index === groups.length - 1 && group.includes('.')) {
-      const quad = readIpv4(group);
+  /** How many groups stand before the "::"; -1 without one. */
+  let gap = -1;
+  let digits = 0;
+  let value = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === COLON) {
+      if (digits > 0) words.push(value);
+      const doubled = text.charCodeAt(i + 1) === COLON;
+      if (doubled && gap >= 0) return '"::" may stand only once';
+      if (!doubled && (digits === 0 || i === text.length - 1)) return GROUPS;
+      if (doubled) {
+        gap = words.length;
+        i += 1;
+      }
+      digits = 0;
+      value = 0;
+    } else if (code === DOT) {
+      const quad = readIpv4(text.slice(i - digits));
       if (typeof quad === 'string') return quad;
-      words.push(...quad);
-    } else if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
-      words.push(Number.parseInt(group, 16));
+      return fillGap([...words, ...quad], gap);
     } else {
-      return 'groups of one to four hexadecimal digits are expected';
+      const digit = hexDigit(code);
+      digits += 1;
+      if (digit < 0 || digits > 4) return GROUPS;
+      value = value * 16 + digit;
     }
   }
-  return words.length <= 8 ? words : 'eight groups, or "::", are expected';
+  if (digits > 0) words.push(value);
+  return fillGap(words, gap);
+}
+
+function hexDigit(code: number): number {
+  if (code >= ZERO && code <= ZERO + 9) return code - ZERO;
+  const letter = code | 32;
+  return letter >= LETTER_A && letter <= LETTER_A + 5 ? letter - LETTER_A + 10 : -1;
+}
+
+/** All eight words, with zeros at the "::". */
+function fillGap(words: readonly number[], gap: number): number[] | string {
+  if (gap < 0) return words.length === 8 ? [...words] : 'eight groups, or "::", are expected';
+  if (words.length > 7) return '"::" stands for nothing';
+  const filled: number[] = [];
+  for (let i = 0; i < gap; i += 1) filled.push(words[i]!);
+  for (let i = words.length; i < 8; i += 1) filled.push(0);
+  for (let i = gap; i < words.length; i += 1) filled.push(words[i]!);
+  return filled;
 }
 
 function isMapped(words: readonly number[]): boolean {
@@ -252,15 +272,17 @@ function formatWords(words: readonly number[]): string {
     return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
   }
   const [start, length] = longestZeros(words);
-  if (length < 2) return words.map(hex).join(':');
-  return `${words.slice(0, start).map(hex).join(':')}::${words
-    .slice(start + length)
-    .map(hex)
-    .join(':')}`;
-}
-
-function hex(word: number): string {
-  return word.toString(16);
+  const end = start + length;
+  const compressed = length >= 2;
+  let text = '';
+  for (let i = 0; i < 8; i += 1) {
+    if (compressed && i >= start && i < end) {
+      if (i === start) text += '::';
+    } else {
+      text += i === 0 || (compressed && i === end) ? words[i]!.toString(16) : `:${words[i]!.toString(16)}`;
+    }
+  }
+  return text;
 }
 
 /** Start and length of the first longest run of zero words. */

@@ -25,7 +25,7 @@ export interface Selector {
 /** Deeper nesting of parentheses is refused, so that no stored text can overflow the stack. */
 const MAX_DEPTH = 64;
 /** Parsed texts that are remembered; when there are more, all are forgotten, which only costs parsing them again. */
-const MEMO_SIZE = 1_000;
+const MEMO_SIZE = 10_000;
 const memo = new Map<string, Result<Selector>>();
 
 /** Parses a selector; the same text gives the same object. The reason names the character (from 1) and what was expected. */
