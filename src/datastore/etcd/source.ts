@@ -11,7 +11,7 @@ import { type FailureContext, failureOf, isTooLarge } from './failures.ts';
 import { readHead } from './head.ts';
 import { firstReason, type Head, type Held, heldAfter, heldAfterList, positionOf, wentBack } from './held.ts';
 import { type LifeEvent, type LifeState, nextState } from './life.ts';
-import { listAtHead, type PageSize } from './list.ts';
+import { type Listing, listAtHead, type PageSize } from './list.ts';
 import { Losses } from './losses.ts';
 import { type Endpoint, type EtcdOptions, type EtcdSettings, resolveEtcdOptions } from './options.ts';
 import { type KeyRange, rangesOf } from './ranges.ts';
@@ -147,38 +147,41 @@ class EtcdRun {
   }
 
   async #list(): Promise<LifeEvent> {
-    const { mounts } = this.#task;
     const { paging, timings } = this.#settings;
-    const { head, listing } = await listAtHead(this.#head as Head, {
-      ranges: this.#ranges,
-      paging,
-      sizes: this.#pageSizes,
-      read: (request) => (this.#connection as EtcdConnection).range(request, timings.pageMs),
-      readHead: () => this.#readHead(timings.callMs),
-      onPage: (index, entries) => this.#emit({ type: 'page', mount: mounts[index] as Mount, entries }),
-    }).catch((error) => {
-      throw failureOf(error, { ...this.#context(), afterMs: timings.pageMs });
-    });
-    const reasons = mounts.map((mount) => this.#reasonFor(mount, head));
-    const held = heldAfterList(head, this.#ranges, mounts.length, listing.witness);
-    // Cleared before anybody is told: whoever asks for a relist on seeing a snapshot means another one.
+    // Taken now: whoever asks for a relist while this one is being read means another one.
+    const wanted = this.#wanted;
     this.#wanted = undefined;
-    this.#losses.end();
-    for (const [index, mount] of mounts.entries()) {
-      const entries = listing.entries[index] ?? [];
-      const reason = reasons[index] as SnapshotReason;
-      this.#emit({ type: 'snapshot', mount, entries, position: positionOf(held, index), reason });
+    try {
+      const { head, listing } = await listAtHead(this.#head as Head, {
+        ranges: this.#ranges,
+        paging,
+        sizes: this.#pageSizes,
+        read: (request) => (this.#connection as EtcdConnection).range(request, timings.pageMs),
+        readHead: () => this.#readHead(timings.callMs),
+        onPage: (index, entries) =>
+          this.#emit({ type: 'page', mount: this.#task.mounts[index] as Mount, entries }),
+      });
+      this.#replace(head, listing, wanted);
+    } catch (error) {
+      this.#wanted = wanted ?? this.#wanted;
+      throw failureOf(error, { ...this.#context(), afterMs: timings.pageMs });
     }
-    this.#held = held;
-    this.#silences = 0;
-    this.#attempts.succeeded();
     this.#relistAt = this.#deps.clock.monotonic() + timings.relistMs * (1 - this.#deps.random() / 5);
     return 'listed';
   }
 
-  #reasonFor({ prefix }: Mount, head: Head): SnapshotReason {
-    if (this.#held === undefined) return firstReason(this.#settings.lastPositions[prefix], head);
-    return this.#wanted ?? 'reconnect';
+  #replace(head: Head, listing: Listing, wanted: SnapshotReason | undefined): void {
+    const { mounts } = this.#task;
+    const { lastPositions } = this.#settings;
+    const first = this.#held === undefined;
+    const held = heldAfterList(head, this.#ranges, mounts.length, listing.witness);
+    this.#losses.end();
+    for (const [index, mount] of mounts.entries()) {
+      const entries = listing.entries[index] ?? [];
+      const reason = first ? firstReason(lastPositions[mount.prefix], head) : (wanted ?? 'reconnect');
+      this.#emit({ type: 'snapshot', mount, entries, position: positionOf(held, index), reason });
+    }
+    this.#progressed(held);
   }
 
   async #open(): Promise<LifeEvent> {
@@ -280,6 +283,10 @@ class EtcdRun {
       changes,
       position: positionOf(held, mount),
     });
+    this.#progressed(held);
+  }
+
+  #progressed(held: Held): void {
     this.#held = held;
     this.#silences = 0;
     this.#attempts.succeeded();
