@@ -54,6 +54,7 @@ export class Application {
   readonly #deps: AppDeps;
   readonly #tree: Tree = createTree();
   readonly #sets = new Map<string, AppSet>();
+  readonly #stores = new Map<string, Store>();
   readonly feed: Feed;
   /** What each set's model asked for, and which prefixes are open, or being opened, because of that. */
   readonly #asked = new Map<string, readonly Mount[]>();
@@ -63,6 +64,7 @@ export class Application {
 
   private constructor(deps: AppDeps) {
     this.#deps = deps;
+    this.#stores.set(DEFAULT_SET, deps.defaultStore);
     this.feed = this.#makeFeed();
   }
 
@@ -113,7 +115,16 @@ export class Application {
 
   #loadPlans(): Promise<readonly SetPlan[]> {
     const { options, env, nodeName, dialect, clock, cache } = this.#deps;
-    return loadPlans({ options, env, nodeName, dialect, clock, cacheDir: cache.cacheDir });
+    return loadPlans({
+      options,
+      env,
+      nodeName,
+      dialect,
+      clock,
+      cacheDir: cache.cacheDir,
+      lookupsOf: (set) => this.#sets.get(set)?.runtime.loop.plan.lookups ?? null,
+      renderTimeOf: async (set) => (await this.#storeOf(set)).current?.stamp.renderTime ?? null,
+    });
   }
 
   async #usePlans(plans: readonly SetPlan[]): Promise<void> {
@@ -135,11 +146,8 @@ export class Application {
   }
 
   async #addSet(plan: SetPlan): Promise<void> {
-    const { options, cache, defaultStore, clock, log, nodeName, env, random, noop } = this.#deps;
-    const isDefault = plan.name === DEFAULT_SET;
-    const store = isDefault
-      ? defaultStore
-      : await openBootedStore(plan.name, { ...cache, dialect: null }, noop);
+    const { options, clock, log, nodeName, env, random, noop } = this.#deps;
+    const store = await this.#storeOf(plan.name);
     const board = createStatusBoard({ version: VERSION, node: nodeName, set: plan.name }, { clock, log });
     if (store.current !== null) board.report({ type: 'data', event: 'cache-loaded', reason: null });
     if (store.state.value.pin !== null) {
@@ -164,7 +172,7 @@ export class Application {
       clock,
       log,
       random,
-      fileGroup: cache.fileGroup,
+      fileGroup: this.#deps.cache.fileGroup,
       targets: targetsFor(options, plan.daemonFiles),
       noop,
       onChange: () => this.#deps.onChange(set),
@@ -173,6 +181,14 @@ export class Application {
     const set: AppSet = { name: plan.name, store, board, runtime };
     this.#sets.set(plan.name, set);
     if (this.#started) this.#startSet(set);
+  }
+
+  /** The store of a set, booted when it is first asked for. */
+  async #storeOf(set: string): Promise<Store> {
+    const { cache, noop } = this.#deps;
+    const known = this.#stores.get(set) ?? (await openBootedStore(set, { ...cache, dialect: null }, noop));
+    this.#stores.set(set, known);
+    return known;
   }
 
   #startSet(set: AppSet): void {
@@ -233,9 +249,7 @@ export class Application {
   }
 
   #lastPositions(): Readonly<Record<string, Position>> {
-    const stamps = [this.#deps.defaultStore, ...this.sets.map((set) => set.store)].map(
-      (store) => store.current?.stamp,
-    );
+    const stamps = [...this.#stores.values()].map((store) => store.current?.stamp);
     const mounts = stamps.flatMap((stamp) => stamp?.mounts ?? []);
     return Object.fromEntries(
       mounts.map(({ prefix, datastoreId, revision }) => [prefix, { datastoreId, revision }]),

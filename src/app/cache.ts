@@ -13,6 +13,8 @@ export interface CacheDeps {
   /** Dialect whose generations are acceptable; null accepts any. */
   readonly dialect: string | null;
   readonly fileGroup: number | null;
+  /** Go on without a lock where the program that locks is missing: on a laptop, where nobody else writes. */
+  readonly lockOptional: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -27,7 +29,14 @@ export async function lockCache(
   onStandby: (holder: string | null) => void,
 ): Promise<Lock | null> {
   await makeCacheDirectory(nodeFs, deps.cacheDir, deps.fileGroup);
-  return waitForLock({ cacheDir: deps.cacheDir, clock: deps.clock, signal, onStandby });
+  try {
+    return await waitForLock({ cacheDir: deps.cacheDir, clock: deps.clock, signal, onStandby });
+  } catch (error) {
+    const isMissing = error instanceof BirdfeedError && error.code === 'BF_LOCK_UNAVAILABLE';
+    if (!isMissing || !deps.lockOptional) throw error;
+    deps.log.warn({ reason: error.message }, 'working without a lock');
+    return { path: deps.cacheDir, stillHeld: () => true, release() {} };
+  }
 }
 
 /**

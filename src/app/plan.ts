@@ -16,6 +16,9 @@ import { compileSchemas } from '../model/keys/schema.ts';
 import type { ProducerResult } from '../model/types.ts';
 import { createEngine, type Engine } from '../render/engine.ts';
 import { sealContent } from '../render/mark.ts';
+import { renderResources } from '../render/render-resources.ts';
+import { createLookups, type Lookups, renderResolved } from '../render/resolve.ts';
+import { fileExists, systemDns } from '../render/system-lookups.ts';
 import { DIALECTS, type Dialect } from '../render/types.ts';
 import { unionMounts } from './feed.ts';
 import { groupId, userId } from './file-group.ts';
@@ -29,6 +32,10 @@ export interface PlanDeps {
   readonly dialect: Dialect | null;
   readonly cacheDir: string;
   readonly clock: Clock;
+  /** What an earlier plan of this process looked up for a set; null at first. */
+  lookupsOf(set: string): Lookups | null;
+  /** The time that templates of a set were last rendered with, by the stamp of its current generation. */
+  renderTimeOf(set: string): Promise<number | null>;
 }
 
 /**
@@ -66,14 +73,11 @@ export async function loadPlans(deps: PlanDeps): Promise<readonly SetPlan[]> {
   throwAll(used.flatMap(({ src }) => engine.problems.get(src) ?? []));
   const sets = [...new Set(used.map((resource) => resource.set))];
   return Promise.all(
-    sets.map((set) =>
-      makePlan(
-        set,
-        used.filter((resource) => resource.set === set),
-        engine,
-        deps,
-      ),
-    ),
+    sets.map(async (set) => {
+      const lookups = deps.lookupsOf(set) ?? (await newLookups(set, deps));
+      const resources = used.filter((resource) => resource.set === set);
+      return makePlan(set, resources, engine, { ...deps, lookups });
+    }),
   );
 }
 
@@ -94,7 +98,7 @@ async function makePlan(
   set: string,
   resources: readonly Resource[],
   engine: Engine,
-  deps: PlanDeps,
+  deps: PlanDeps & { readonly lookups: Lookups },
 ): Promise<SetPlan> {
   const { dialect, nodeName, cacheDir } = deps;
   const lastGood = loadLastGood(layoutOf(cacheDir, set).lastGood).values;
@@ -131,11 +135,13 @@ async function makePlan(
     },
     contexts: () =>
       new Map(parts.map(({ resource, producer }) => [resource.src, results.get(producer)!.context])),
-    async render() {
-      return renderParts(parts, engine, (part) => results.get(part.producer)!.context);
-    },
-    settle() {},
+    render: () => renderParts(parts, results, engine, deps.lookups),
+    lookups: deps.lookups,
   };
+}
+
+async function newLookups(set: string, { clock, renderTimeOf }: PlanDeps): Promise<Lookups> {
+  return createLookups({ clock, dns: systemDns, fileExists, time: await renderTimeOf(set) });
 }
 
 function modelOf(dialect: Dialect, { options, env }: PlanDeps): ModelOptions {
@@ -200,21 +206,30 @@ function computationOf(
   };
 }
 
-function renderParts(
+async function renderParts(
   parts: readonly Part[],
+  results: ReadonlyMap<Part['producer'], ProducerResult>,
   engine: Engine,
-  contextOf: (part: Part) => Readonly<Record<string, unknown>>,
-): Rendering {
-  const faults: BirdfeedError[] = [];
-  const texts: { name: string; text: string }[] = [];
-  for (const part of parts) {
-    try {
-      texts.push({ name: part.resource.name, text: engine.render(part.resource.src, contextOf(part)) });
-    } catch (error) {
-      if (!(error instanceof BirdfeedError)) throw error;
-      faults.push(error);
-    }
-  }
+  lookups: Lookups,
+): Promise<Rendering> {
+  const jobs = parts.map(({ resource: { file, src, name }, producer }) => ({
+    file,
+    src,
+    name,
+    context: results.get(producer)!.context,
+  }));
+  const {
+    files: texts,
+    errors,
+    asked,
+    unresolved,
+  } = await renderResolved((table) => renderResources(jobs, engine, table), lookups);
+  const endless = unresolved.length === 0 ? [] : [endlessLookups(parts)];
   const { files, contentDigest } = sealContent(texts);
-  return { files, contentDigest, faults };
+  return { files, contentDigest, faults: [...errors.values(), ...endless], asked };
+}
+
+function endlessLookups(parts: readonly Part[]): BirdfeedError {
+  const files = parts.map(({ resource }) => resource.file).join(', ');
+  return new BirdfeedError('BF_TEMPLATE_FAILED', `${files}: look-ups lead to more look-ups without end`);
 }

@@ -69,6 +69,10 @@ export interface SetLoop {
   /** The plan was replaced (conf.d or templates changed). */
   usePlan(plan: SetPlan): void;
   readonly plan: SetPlan;
+  /** What the last rendering looked up. */
+  readonly asked: Rendering['asked'];
+  /** Brings the copies outside the cache up to date with a generation; what is equal is left alone. */
+  copyOut(generation: Generation): Promise<void>;
 }
 
 export function createSetLoop(deps: SetLoopDeps): SetLoop {
@@ -76,6 +80,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   let plan = deps.plan;
   let baseline = deps.baseline;
   let keyBaseline: ReadonlyMap<string, number> | null = null;
+  let asked: Rendering['asked'] = [];
   let savedLastGood: ReadonlyMap<string, string> | null = null;
 
   async function run(): Promise<RunOutcome> {
@@ -107,19 +112,24 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     reportData();
     if (!deps.noop) await keepLastGood(computation.lastGood);
     if (absent !== null) return hold(judgeAll(computation), absent.message);
-    const rendering = await plan.render();
+    let rendering = await plan.render();
+    asked = rendering.asked;
     const [firstFault] = rendering.faults;
     if (firstFault !== undefined) {
       report({ type: 'count', counter: 'renderFailures' });
       return fault(firstFault);
     }
-    const stamp = stampOf(computation, rendering);
-    if (await store.isCurrent(stamp)) return unchanged(computation);
+    if (await store.isCurrent(stampOf(computation, rendering))) return unchanged(computation);
     const verdict = judgeAll(computation);
     if (verdict.verdict === 'hold') return hold(verdict, null);
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
     if (deps.noop) return { type: 'would-change', computation, rendering };
-    return publish(computation, rendering, stamp);
+    // The output changes anyhow: only then may a template's clock move on.
+    if (rendering.asked.some(({ kind }) => kind === 'time')) {
+      plan.lookups.renewTime();
+      rendering = await plan.render();
+    }
+    return publish(computation, rendering);
   }
 
   function reportData(): void {
@@ -178,15 +188,11 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     return { type: 'unchanged', generation: store.current! };
   }
 
-  async function publish(
-    computation: Computation,
-    rendering: Rendering,
-    stamp: StampInput,
-  ): Promise<RunOutcome> {
+  async function publish(computation: Computation, rendering: Rendering): Promise<RunOutcome> {
     const known = verdictOn(store.state.value, rendering.contentDigest, deps.birdVersion());
     if (known !== undefined) return fault(refused(known.message));
     const previous = store.current;
-    const stage = await store.stage({ files: rendering.files, stamp });
+    const stage = await store.stage({ files: rendering.files, stamp: stampOf(computation, rendering) });
     try {
       const outcome = await deps.check(stage.directory, plan);
       const objection = await judgeCheck(outcome, rendering.contentDigest);
@@ -236,7 +242,6 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   /** What is published now is the measure of what may be lost next. */
   async function settle(computation: Computation): Promise<void> {
-    plan.settle();
     if (computation.census !== null) baseline = baselineOfCensus(computation.census);
     keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
     feed.settle();
@@ -270,11 +275,19 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       nodeName: deps.nodeName,
       dialect: plan.dialect,
       contentDigest: rendering.contentDigest,
+      renderTime: renderTimeOf(rendering),
       templatesDigest: plan.templatesDigest,
       mounts: feed.positions(plan.mounts),
       sessions: computation.sessions,
       census: computation.census === null ? null : stampedCensus(computation.census),
     };
+  }
+
+  function renderTimeOf(rendering: Rendering): number | null {
+    const time = rendering.asked.some(({ kind }) => kind === 'time')
+      ? plan.lookups.table().get('time')
+      : null;
+    return typeof time === 'number' ? time : null;
   }
 
   return {
@@ -285,6 +298,10 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     get plan() {
       return plan;
     },
+    get asked() {
+      return asked;
+    },
+    copyOut,
   };
 }
 

@@ -3,6 +3,8 @@ import type { Mount } from '../datastore/types.ts';
 import type { KeyCounts } from '../generation/guard.ts';
 import type { Destination } from '../generation/types.ts';
 import type { Census, Problem, SessionSummary } from '../model/types.ts';
+import type { LookupRequest } from '../render/lookup-table.ts';
+import type { Lookups } from '../render/resolve.ts';
 import type { Dialect, RenderedFile } from '../render/types.ts';
 import type { Entry, TreeView } from '../tree/types.ts';
 
@@ -23,6 +25,8 @@ export interface Rendering {
   readonly contentDigest: string;
   /** Why files are missing; with any, nothing of the set is published. */
   readonly faults: readonly BirdfeedError[];
+  /** What was looked up: time, names, files. */
+  readonly asked: readonly LookupRequest[];
 }
 
 export interface SetCommand {
@@ -51,8 +55,8 @@ export interface SetPlan {
   compute(view: TreeView): Computation;
   /** What each resource's template sees, by resource. */
   contexts(): ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** Renders what was last computed; look-ups (time, DNS) are resolved here. */
+  /** Renders what was last computed. The time, names and files are as they were looked up, so equal input gives equal bytes. */
   render(): Promise<Rendering>;
-  /** From now on the look-ups of the last rendering are what an equal rendering needs. */
-  settle(): void;
+  /** What was looked up; asked again now and then. */
+  readonly lookups: Lookups;
 }

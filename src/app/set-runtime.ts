@@ -57,6 +57,7 @@ export class SetRuntime {
   /** What the daemons were last told to load. `current` is something else for as long as that is in doubt. */
   #told: Generation | null = null;
   #takenBack: number | null = null;
+  #cancelLookups: () => void = () => {};
 
   constructor(deps: SetRuntimeDeps) {
     this.#deps = deps;
@@ -107,13 +108,16 @@ export class SetRuntime {
     store.state.update((state) => withTargets(state, names)).catch((error: unknown) => this.#warn(error));
     this.#targets?.start();
     if (store.current === null) return;
+    this.#loop.copyOut(store.current).catch((error: unknown) => this.#warn(error));
     reportGeneration((fact) => board.report(fact), store.current);
     log.info({ generation: store.current.number, set: this.#loop.plan.name }, 'generation in place');
     this.#tell(store.current);
   }
 
   async run(): Promise<RunOutcome> {
+    this.#cancelLookups();
     const outcome = await this.#loop.run();
+    this.#watchLookups();
     if (outcome.type === 'published') {
       this.#deps.onPublished(outcome.generation, outcome.previous);
       this.#tell(outcome.generation);
@@ -140,6 +144,7 @@ export class SetRuntime {
   }
 
   async stop(): Promise<void> {
+    this.#cancelLookups();
     this.#targets?.stop();
     await this.#commands.stop();
   }
@@ -154,6 +159,17 @@ export class SetRuntime {
     } catch (error) {
       this.#warn(error);
     }
+  }
+
+  /** Names and files that templates looked up are looked up again when their answers are old. */
+  #watchLookups(): void {
+    const { lookups } = this.#loop.plan;
+    const due = lookups.dueIn();
+    if (due === null || this.#deps.noop) return;
+    this.#cancelLookups = this.#deps.clock.after(due, async () => {
+      if (await lookups.refresh(this.#loop.asked)) this.#deps.onChange();
+      else this.#watchLookups();
+    });
   }
 
   #makeTargets(): Targets {
@@ -297,7 +313,7 @@ export class SetRuntime {
   #warn(error: unknown): void {
     this.#deps.log.warn(
       { reason: asBirdfeedError(error).message, set: this.#loop.plan.name },
-      'state not saved',
+      'not written, tried again with the next change',
     );
   }
 }

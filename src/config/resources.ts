@@ -60,6 +60,7 @@ export interface ResourceFile {
 }
 
 export interface ResourceOptions extends FieldContext {
+  /** The set of resources with a model (BIRD's) that name none. */
   readonly defaultSet: string;
   /** `--prefix`: goes in front of every resource's prefix. */
   readonly globalPrefix: string;
@@ -204,7 +205,7 @@ function assemble(file: string, values: FieldValues, options: ResourceOptions): 
     dest: values.dest,
     name: destination === null ? values.dest : posix.basename(destination),
     destination,
-    set: values.set ?? options.defaultSet,
+    set: values.set ?? (values.model === 'keys' ? ownSet(file) : options.defaultSet),
     model: values.model,
     dialects: values.dialect,
     prefix,
@@ -223,6 +224,16 @@ function assemble(file: string, values: FieldValues, options: ResourceOptions): 
     reloadCmd: values.reload_cmd,
     checkMain: values.check_main,
   };
+}
+
+/** A plain resource that names no set stands alone, as in confd: what fails in it holds up nothing else. */
+function ownSet(file: string): string {
+  return (
+    posix
+      .basename(file, '.toml')
+      .replaceAll(/[^A-Za-z0-9._-]/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '') || 'resource'
+  );
 }
 
 function resourceKey(prefix: string, key: string): ResourceKey {
@@ -248,9 +259,17 @@ function withUniqueNames(resources: readonly Resource[]): Resource[] {
   });
 }
 
-/** Whether both would be used together and have the same name. */
+/** Whether both would be used together and have the same name within a generation. */
 function clash(a: Resource, b: Resource): boolean {
-  if (a === b || a.set !== b.set || a.name !== b.name) return false;
+  return a !== b && a.set === b.set && a.name === b.name && shareDialect(a, b);
+}
+
+/** Whether both would be used together and be copied to the same place, from whatever set. */
+function collide(a: Resource, b: Resource): boolean {
+  return a !== b && a.destination !== null && a.destination === b.destination && shareDialect(a, b);
+}
+
+function shareDialect(a: Resource, b: Resource): boolean {
   return (
     a.dialects === null || b.dialects === null || a.dialects.some((dialect) => b.dialects!.includes(dialect))
   );
@@ -259,7 +278,9 @@ function clash(a: Resource, b: Resource): boolean {
 function conflicts(resources: readonly Resource[]): BirdfeedError[] {
   const errors: BirdfeedError[] = [];
   for (const [index, resource] of resources.entries()) {
-    const earlier = resources.slice(0, index).find((other) => clash(resource, other));
+    const earlier = resources
+      .slice(0, index)
+      .find((other) => clash(resource, other) || collide(resource, other));
     if (earlier === undefined) continue;
     errors.push(
       resourceError(resource, 'dest', `is ${JSON.stringify(resource.dest)}, as in ${earlier.file}`),

@@ -33,6 +33,8 @@ export interface Stamp {
   /** SHA-256 over names and contents of the rendered files: what "equal" means, and what the content mark in BIRD holds. */
   readonly contentDigest: string;
   readonly templatesDigest: string;
+  /** Milliseconds since the epoch that `datetime` stood for in templates; null when none asked. */
+  readonly renderTime: number | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   readonly mounts: readonly StampedMount[];

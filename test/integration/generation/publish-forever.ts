@@ -26,6 +26,7 @@ for (let round = 0; ; round += 1) {
       dialect: 'bird2',
       contentDigest: `${process.pid} ${round}`,
       templatesDigest: 't',
+      renderTime: null,
       mounts: [],
       sessions: [],
       census: null,

@@ -47,6 +47,7 @@ export function request(text: string, stamp: Partial<StampInput> = {}): PublishR
       dialect: 'bird2',
       contentDigest: createHash('sha256').update(text).digest('hex'),
       templatesDigest: 't',
+      renderTime: null,
       mounts: [],
       sessions: [
         { name: 'Mesh_1', address: '10.0.0.2', family: 4, asNumber: 64512, type: 'mesh', hardDigest: 'h' },

@@ -11,7 +11,17 @@ function file(table: Record<string, unknown>) {
 describe('the command line', () => {
   it('accepts --flag value, --flag=value, single dashes and repeated lists', () => {
     const { flags, positionals } = parseArguments(
-      ['diff', '--node-name', 'n1', '--cache=/c', '-onetime', '--control-socket', 'a', '--control-socket', 'b'],
+      [
+        'diff',
+        '--node-name',
+        'n1',
+        '--cache=/c',
+        '-onetime',
+        '--control-socket',
+        'a',
+        '--control-socket',
+        'b',
+      ],
       [],
     );
     expect(Object.fromEntries(flags)).toEqual({

@@ -57,7 +57,7 @@ describe('a resource file', () => {
       dest: '/etc/nginx/nginx.conf',
       name: 'nginx.conf',
       destination: '/etc/nginx/nginx.conf',
-      set: 'default',
+      set: 'a',
       model: 'keys',
       dialects: null,
       prefix: '/prod/app',
@@ -225,16 +225,17 @@ describe('a mistake in a resource file', () => {
   });
 });
 
-describe('several resource files', () => {
-  const at = (dest: string, more = ''): string => `[template]\nsrc = "a"\ndest = "${dest}"\n${more}`;
+const at = (dest: string, more = '', set = 'set = "default"'): string =>
+  `[template]\nsrc = "a"\ndest = "${dest}"\n${set}\n${more}`;
 
+describe('several resource files', () => {
   it('must not write the same file, unless never at once', () => {
     const { errors } = parse({ 'a.toml': at('x'), 'b.toml': at('x') });
     expect(errors.map((error) => error.message)).toEqual(['b.toml: dest is "x", as in a.toml']);
     const apart = parse({
       'a.toml': at('x', 'dialect = "bird1"'),
       'b.toml': at('x', 'dialect = "bird2"'),
-      'c.toml': at('x', 'set = "other"'),
+      'c.toml': at('x', '', 'set = "other"'),
     });
     expect(apart.errors).toEqual([]);
     expect(resourcesFor(apart.resources, 'default', 'bird2').map((r) => r.file)).toEqual(['b.toml']);
@@ -272,6 +273,26 @@ describe('several resource files', () => {
       'b.toml: keys and prefix have no effect with model = "calico", which knows its keys',
       'b.toml: without effect, since there is no copy (dest is not absolute): mode',
     ]);
+  });
+});
+
+describe('the set of a resource', () => {
+  it('is its own when it is plain and names none, so that it fails alone', () => {
+    const { resources } = parse({
+      '/c/haproxy.toml': at('h.cfg', '', ''),
+      '/c/x/my app.toml': at('m.cfg', '', ''),
+    });
+    expect(resources.map((resource) => resource.set)).toEqual(['haproxy', 'my-app']);
+  });
+
+  it('is the default one for the BGP view', () => {
+    const { resources } = parse({ '/c/bird.toml': at('bird.conf', 'model = "calico"', '') });
+    expect(resources.map((resource) => resource.set)).toEqual(['default']);
+  });
+
+  it('does not hide that two copies go to one place', () => {
+    const { errors } = parse({ 'a.toml': at('/etc/x', '', ''), 'b.toml': at('/etc/x', '', '') });
+    expect(errors.map((error) => error.message)).toEqual(['b.toml: dest is "/etc/x", as in a.toml']);
   });
 });
 

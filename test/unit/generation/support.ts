@@ -8,6 +8,7 @@ export function stampInput(change: Partial<StampInput> = {}): StampInput {
     dialect: 'bird2',
     contentDigest: 'c0ffee',
     templatesDigest: 'decade',
+    renderTime: null,
     mounts: [{ prefix: '/calico', kind: 'etcd', datastoreId: '7a', revision: 41 }],
     sessions: [session('Mesh_10_0_0_2'), session('Mesh_10_0_0_3')],
     census: { counts: { Node: 3 }, address4: '10.0.0.1', address6: null },
