@@ -38,8 +38,8 @@ export function computeNode(
   const parts = {
     nodePresent: node !== undefined,
     settings: settled.settings,
-    ipv4: recall.model('ipv4', ipv4.model),
-    ipv6: recall.model('ipv6', ipv6.model),
+    ipv4: ipv4.model,
+    ipv6: ipv6.model,
   };
   const problems: readonly Problem[] = [
     ...(node === undefined ? [absent(nodeName)] : []),
@@ -49,8 +49,8 @@ export function computeNode(
     ...lint(cluster, node, parts, recall),
   ];
   return {
-    model: recall.model('model', { ...parts, problems: distinct(problems) }),
-    interests: recall.model('interests', {
+    model: recall.fields('model', { ...parts, problems: recall.same('problems', distinct(problems)) }),
+    interests: recall.same('interests', {
       secrets: [...new Set([...ipv4.secrets, ...ipv6.secrets])].sort(),
       services: wantsServices(cluster, options),
       endpointStatus: cluster.peers.some((peer) => peer.localWorkloadSelector !== null),

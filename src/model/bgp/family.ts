@@ -1,3 +1,4 @@
+import { sortedBy } from '../../core/order.ts';
 import type { BgpPeerResource, Cluster, Family, NodeResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import { communityStatements } from './communities.ts';
@@ -8,11 +9,11 @@ import type { Recall } from './memory.ts';
 import { type MeshInputs, meshSessions, whyNoMesh } from './mesh.ts';
 import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
-import { addressOf, candidates, type PeeringInputs } from './peerings.ts';
+import { addressOf, type Claim, claims, type PeeringInputs, winningClaims } from './peerings.ts';
 import { defaultPolicies, peerPlan, planProblems } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
-import type { Candidate, SessionContext } from './sessions.ts';
+import type { Candidate, SessionContext, WithheldReason } from './sessions.ts';
 import { shadowedNodes, sharedAddresses } from './shared-addresses.ts';
 import { ownBlocks, staticRoutes } from './static-routes.ts';
 import type { FamilyModel, NodeSettings, Session } from './types.ts';
@@ -36,33 +37,31 @@ export interface FamilyResult {
 /** One address family of one node. */
 export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult {
   const peering = peeringInputs(inputs, recall);
-  const wanted = peering === null ? [] : candidates(peering, recall);
-  const winners = recall.list(`winners${inputs.family}`, [wanted], () => firstOfEachKey(wanted));
-  const explicit = recall.list(`explicit${inputs.family}`, [winners], () => sessionsOf(winners));
+  const sharing = sharedAddresses(inputs.cluster, recall).length > 0;
+  const winners = peering === null ? [] : winningClaims(claims(peering, recall), sharing);
+  const won = winners.map(({ candidates }) => candidates);
+  const explicit = recall.list(`explicit${inputs.family}`, won, () => sessionsOf(won));
   const meshed = meshInputs(inputs, peering?.context ?? null, recall);
   const mesh = meshed === null ? [] : meshSessions(meshed, recall);
-  const sessions = recall.list(`sessions${inputs.family}`, [mesh, explicit], () => [
-    ...besideExplicit(mesh, explicit, inputs.options),
-    ...explicit,
-  ]);
-  const peers = recall.list(`users${inputs.family}`, [winners, inputs.cluster.peers], () =>
-    peersOf(winners, inputs.cluster),
+  const sessions = recall.list(`sessions${inputs.family}`, [mesh, explicit], () =>
+    together(mesh, explicit, inputs.options),
   );
-  const policy = familyPolicy(inputs, peers, recall);
+  const peers = recall.list(`users${inputs.family}`, [...won, inputs.cluster.peers], () => usersOf(winners));
+  const policy = policyOf(inputs, peers, recall);
   return {
-    model: {
+    model: recall.fields(`family${inputs.family}`, {
       family: inputs.family,
       address: peering?.context.address ?? null,
       listenAddress: inputs.settings.bindToNodeAddress ? (peering?.context.address ?? null) : null,
       ...policy.parts,
-      staticRoutes: staticRoutes(inputs, winners),
+      staticRoutes: recall.same(`static${inputs.family}`, staticRoutes(inputs, winners)),
       sessions,
-    },
+    }),
     problems: [
       ...policy.problems,
       ...meshProblems(inputs, meshed),
       ...peers.flatMap((peer) => planProblems(inputs.cluster, peer, inputs.options)),
-      ...withheldProblems(winners),
+      ...winners.flatMap(withheldProblems),
     ],
     secrets: neededSecrets(peers, meshed, inputs),
   };
@@ -112,44 +111,50 @@ export function meshInputs(
   };
 }
 
-export function firstOfEachKey(wanted: readonly Candidate[]): readonly Candidate[] {
-  const seen = new Set<string>();
-  return wanted.filter((candidate) => {
-    if (seen.has(candidate.key)) return false;
-    seen.add(candidate.key);
-    return true;
-  });
-}
-
-function sessionsOf(winners: readonly Candidate[]): readonly Session[] {
-  return winners.map((winner) => winner.session).filter((session) => session !== null);
+function sessionsOf(lists: readonly (readonly Candidate[])[]): readonly Session[] {
+  const sessions: Session[] = [];
+  for (const list of lists) for (const { session } of list) if (session !== null) sessions.push(session);
+  return sessions;
 }
 
 /** Two protocols for one neighbour would fight over its connection; what was asked for by name wins over the mesh. */
-function besideExplicit(
+function together(
   mesh: readonly Session[],
   explicit: readonly Session[],
   options: ModelOptions,
 ): readonly Session[] {
-  if (explicit.length === 0 || options.compat.meshBesideExplicitPeer) return mesh;
+  if (mesh.length === 0) return explicit;
+  if (explicit.length === 0) return mesh;
+  if (options.compat.meshBesideExplicitPeer) return [...mesh, ...explicit];
   const addresses = new Set(explicit.map((session) => session.address));
-  return mesh.filter((session) => !addresses.has(session.address));
+  return [...mesh.filter((session) => !addresses.has(session.address)), ...explicit];
 }
 
-/** The BGPPeers that candidates come from, sorted by name. */
-function peersOf(winners: readonly Candidate[], cluster: Cluster): readonly BgpPeerResource[] {
-  const names = new Set<string>();
-  for (const winner of winners) if (winner.withheld !== 'self') names.add(winner.peerName);
-  return cluster.peers.filter((peer) => names.has(peer.name));
+/** The BGPPeers that matter to this node, sorted by name. */
+function usersOf(winners: readonly Claim[]): readonly BgpPeerResource[] {
+  const users = winners.filter(({ candidates }) => candidates.some(({ withheld }) => withheld !== 'self'));
+  return sortedBy(new Set(users.map(({ peer }) => peer)), ({ name }) => name);
 }
 
-type PolicyParts = Pick<FamilyModel, 'functions' | 'filters' | 'kernelFilter'>;
+interface FamilyPolicy {
+  readonly parts: Pick<FamilyModel, 'functions' | 'filters' | 'kernelFilter'>;
+  readonly problems: readonly Problem[];
+}
+
+function policyOf(inputs: FamilyInputs, peers: readonly BgpPeerResource[], recall: Recall): FamilyPolicy {
+  const { cluster, node, settings, family, services, options } = inputs;
+  const { defaultConfig, nodeConfigs, pools, blocks, filters } = cluster;
+  const wireguard = wireguardPeers(inputs, recall);
+  const resources = [defaultConfig, nodeConfigs, pools, blocks, filters, node];
+  const used = [...resources, settings, services, options, peers, wireguard];
+  return recall.value(`policy${family}`, used, () => familyPolicy(inputs, peers, wireguard));
+}
 
 function familyPolicy(
   inputs: FamilyInputs,
   peers: readonly BgpPeerResource[],
-  recall: Recall,
-): { readonly parts: PolicyParts; readonly problems: readonly Problem[] } {
+  wireguard: readonly string[],
+): FamilyPolicy {
   const { cluster, settings, family, services, options } = inputs;
   const config = cluster.defaultConfig;
   const names = policyNames(family);
@@ -165,7 +170,7 @@ function familyPolicy(
     normalPriority,
     keptFromKernel: services.keptFromKernel,
     subnet: (family === 4 ? inputs.node?.ipv4 : inputs.node?.ipv6)?.network ?? null,
-    wireguardPeers: wireguardPeers(inputs, recall),
+    wireguardPeers: wireguard,
     options,
   };
   const shared = sharedFunctions({
@@ -179,7 +184,7 @@ function familyPolicy(
     programsTunnels: ownership.ipip,
     compat: options.compat,
   });
-  const { internal, external } = recall.value(`policies${family}`, [], () => defaultPolicies(family));
+  const { internal, external } = defaultPolicies(family);
   return {
     parts: {
       functions: [...filterFunctions(cluster, peers, family, options), ...shared],
@@ -214,9 +219,11 @@ function filterFunctions(
   return functions.sort((a, b) => (a.comment < b.comment ? -1 : 1));
 }
 
+const NO_PEERS: readonly string[] = [];
+
 function wireguardPeers({ cluster, node, family }: FamilyInputs, recall: Recall): readonly string[] {
   const own = family === 4 ? node?.wireguardIpv4 : node?.wireguardIpv6;
-  if (own === undefined || own === null) return [];
+  if (own === undefined || own === null) return NO_PEERS;
   return recall.perNode(`wireguard${family}`, cluster.nodes, [node], (peer) => {
     const tunnel = family === 4 ? peer.wireguardIpv4 : peer.wireguardIpv6;
     return peer === node || tunnel === null ? null : addressOf(peer, family);
@@ -242,25 +249,24 @@ function meshProblems(
 }
 
 /** One problem per BGPPeer and reason, however many sessions it is about. */
-function withheldProblems(winners: readonly Candidate[]): readonly Problem[] {
-  const groups = new Map<string, Candidate[]>();
-  for (const winner of winners) {
-    if (winner.withheld === null || winner.withheld === 'self') continue;
-    const key = `${winner.peerName} ${winner.withheld}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [winner]);
-    else group.push(winner);
+function withheldProblems({ peer, candidates }: Claim): readonly Problem[] {
+  const groups = new Map<WithheldReason, Candidate[]>();
+  for (const candidate of candidates) {
+    if (candidate.withheld === null || candidate.withheld === 'self') continue;
+    const group = groups.get(candidate.withheld);
+    if (group === undefined) groups.set(candidate.withheld, [candidate]);
+    else group.push(candidate);
   }
-  return [...groups.values()].map(([first, ...others]) => ({
+  return [...groups].map(([reason, [first, ...others]]) => ({
     severity: 'error',
-    id: first!.withheld!,
-    subject: `BGPPeer/${first!.peerName}`,
-    field: FIELDS[first!.withheld!] ?? null,
+    id: reason,
+    subject: `BGPPeer/${peer.name}`,
+    field: FIELDS[reason] ?? null,
     message: `${first!.detail}; ${others.length === 0 ? 'its session is' : `${others.length + 1} sessions are`} withheld`,
   }));
 }
 
-const FIELDS: Readonly<Record<string, string>> = {
+const FIELDS: Partial<Readonly<Record<WithheldReason, string>>> = {
   'password-missing': 'spec.password',
   'password-invalid': 'spec.password',
   'peer-as-unknown': 'spec.asNumber',

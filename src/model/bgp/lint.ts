@@ -21,10 +21,7 @@ export function lint(
     ...clusterIdProblems(cluster, settings),
     ...largeMesh(ipv4.sessions, ipv6.sessions),
     ...missedReflectors(cluster, node, [ipv4.sessions, ipv6.sessions], recall),
-    ...recall.value('lint:sessions', [ipv4.sessions, ipv6.sessions], () => [
-      ...asTransProblems([...ipv4.sessions, ...ipv6.sessions]),
-      ...routerIdClashes(settings, [...ipv4.sessions, ...ipv6.sessions]),
-    ]),
+    ...asTransProblems(cluster, recall),
     ...claimProblems(cluster.peers, node),
   ];
 }
@@ -46,20 +43,14 @@ function duplicateAddresses(shared: readonly SharedAddress[]): readonly Problem[
   });
 }
 
-/** A router id that is another node's address is, most likely, that node's router id. */
+/** A router id that is another router's address is, most likely, that one's router id too. */
 function takenRouterId(cluster: Cluster, { nodeName, routerId }: NodeSettings): readonly Problem[] {
-  const others = (cluster.nodesByAddress.get(routerId) ?? []).filter((node) => node.name !== nodeName);
-  const [other] = others;
-  if (other === undefined || cluster.nodeByName.get(nodeName)?.ipv4?.address === routerId) return [];
-  const message = `the router id ${routerId} is the address of node ${other.name}; router ids must differ`;
+  if (cluster.nodeByName.get(nodeName)?.ipv4?.address === routerId) return [];
+  const node = cluster.nodesByAddress.get(routerId)?.find(({ name }) => name !== nodeName);
+  const owner = node ?? cluster.peers.find((peer) => peer.peerAddress === routerId);
+  if (owner === undefined) return [];
+  const message = `the router id ${routerId} is the address of ${owner.origin.kind} ${owner.name}; router ids must differ`;
   return [warning('duplicate-router-id', `Node/${nodeName}`, null, message)];
-}
-
-function routerIdClashes(settings: NodeSettings, sessions: readonly Session[]): readonly Problem[] {
-  const clash = sessions.find((session) => session.address === settings.routerId);
-  if (clash === undefined) return [];
-  const message = `the router id ${settings.routerId} is the address of the peer of ${clash.name}, which would refuse the session`;
-  return [warning('duplicate-router-id', `Node/${settings.nodeName}`, null, message)];
 }
 
 /** Calico's documentation advises route reflectors from about a hundred nodes on; beyond this many they are missed. */
@@ -119,17 +110,18 @@ function clusterIdProblems(cluster: Cluster, { nodeName, clusterId }: NodeSettin
   return problems;
 }
 
-function asTransProblems(sessions: readonly Session[]): readonly Problem[] {
-  return sessions
-    .filter((session) => session.asNumber === AS_TRANS || session.localAs === AS_TRANS)
-    .map((session) =>
-      warning(
-        'as-trans',
-        `${session.provenance.kind}/${session.provenance.name}`,
-        null,
-        `${session.name} uses AS 23456, which is reserved and never a router's own`,
-      ),
-    );
+function asTransProblems(cluster: Cluster, recall: Recall): readonly Problem[] {
+  const isTrans = (...numbers: readonly (number | null)[]): boolean => numbers.includes(AS_TRANS);
+  const nodes = recall.perNode('asTrans', cluster.nodes, [], (n) => (isTrans(n.asNumber) ? n : null));
+  const peers = cluster.peers.filter((peer) => isTrans(peer.asNumber, peer.localAsNumber));
+  return [...nodes, ...peers].map(({ origin: { kind, name } }) =>
+    warning(
+      'as-trans',
+      `${kind}/${name}`,
+      kind === 'Node' ? 'spec.bgp.asNumber' : 'spec.asNumber',
+      "AS 23456 is reserved (RFC 6793) and never a router's own",
+    ),
+  );
 }
 
 /** Two BGPPeers of equal rank for one address: the first by name is used, the other one is not. */

@@ -29,7 +29,9 @@ export interface Recall {
   /** `make()`, or what it gave last time under this name if all inputs are the very same. */
   value<T>(name: string, inputs: readonly unknown[], make: () => T): T;
   /** `made`, sharing every part that is as it was last time. */
-  model<T>(name: string, made: T): T;
+  same<T>(name: string, made: T): T;
+  /** `made`, or the object of last time if all its fields are the very same. */
+  fields<T extends object>(name: string, made: T): T;
   /** As `value`, for an array whose elements are remembered elsewhere: the same array while its elements are the same. */
   list<T>(name: string, inputs: readonly unknown[], make: () => readonly T[]): readonly T[];
   /**
@@ -61,10 +63,17 @@ export function recall(previous: Memory | undefined): Recall {
       next.values.set(name, { inputs, value });
       return value;
     },
-    model<T>(name: string, made: T): T {
+    same<T>(name: string, made: T): T {
       const value = reuse(previous?.values.get(name)?.value, made);
       next.values.set(name, { inputs: [], value });
       return value;
+    },
+    fields<T extends object>(name: string, made: T): T {
+      const known = previous?.values.get(name)?.value as T | undefined;
+      const kept =
+        known !== undefined && sameElements(Object.values(known), Object.values(made)) ? known : made;
+      next.values.set(name, { inputs: [], value: kept });
+      return kept;
     },
     list<T>(name: string, inputs: readonly unknown[], make: () => readonly T[]): readonly T[] {
       const known = previous?.values.get(name) as
@@ -99,26 +108,63 @@ function mapNodes<T>(
   inputs: readonly unknown[],
   make: (node: NodeResource) => T | null,
 ): NodeMap<T> {
-  const sameInputs = previous !== undefined && sameElements(previous.inputs, inputs);
-  if (sameInputs && previous.nodes === nodes) return previous;
+  if (previous !== undefined && sameElements(previous.inputs, inputs)) {
+    if (previous.nodes === nodes) return previous;
+    const patched = patchNodes(previous, nodes, make);
+    if (patched !== null) return patched;
+    return renewNodes(previous, true, nodes, inputs, make);
+  }
+  return renewNodes(previous, false, nodes, inputs, make);
+}
+
+/** The usual change: the same names, few new objects. Null if it is another one. */
+function patchNodes<T>(
+  previous: NodeMap<T>,
+  nodes: readonly NodeResource[],
+  make: (node: NodeResource) => T | null,
+): NodeMap<T> | null {
+  if (nodes.length !== previous.nodes.length) return null;
+  let values: (T | null)[] | null = null;
+  for (let i = 0; i < nodes.length; i += 1) {
+    const node = nodes[i]!;
+    const before = previous.nodes[i]!;
+    if (before === node) continue;
+    if (before.name !== node.name) return null;
+    const value = reuse(previous.values[i], make(node));
+    if (value === previous.values[i]) continue;
+    values ??= previous.values.slice();
+    values[i] = value;
+  }
+  if (values === null) return { ...previous, nodes };
+  return { nodes, inputs: previous.inputs, values, found: present(values) };
+}
+
+function renewNodes<T>(
+  previous: NodeMap<T> | undefined,
+  sameInputs: boolean,
+  nodes: readonly NodeResource[],
+  inputs: readonly unknown[],
+  make: (node: NodeResource) => T | null,
+): NodeMap<T> {
   const values: (T | null)[] = new Array(nodes.length);
-  const found: T[] = [];
   let at = 0;
-  for (const [index, node] of nodes.entries()) {
+  for (let i = 0; i < nodes.length; i += 1) {
+    const node = nodes[i]!;
     while (previous !== undefined && at < previous.nodes.length && previous.nodes[at]!.name < node.name)
       at += 1;
     const before = previous?.nodes[at];
-    let value: T | null;
-    if (before === node && sameInputs) value = previous!.values[at]!;
-    else {
-      value = make(node);
-      if (before?.name === node.name) value = reuse(previous!.values[at], value);
-    }
-    values[index] = value;
-    if (value !== null) found.push(value);
+    if (before === node && sameInputs) values[i] = previous!.values[at]!;
+    else values[i] = before?.name === node.name ? reuse(previous!.values[at], make(node)) : make(node);
   }
+  const found = present(values);
   const kept = previous !== undefined && sameElements(previous.found, found) ? previous.found : found;
   return { nodes, inputs, values, found: kept };
+}
+
+function present<T>(values: readonly (T | null)[]): readonly T[] {
+  const found: T[] = [];
+  for (const value of values) if (value !== null) found.push(value);
+  return found;
 }
 
 export function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -24,20 +24,46 @@ export interface PeeringInputs {
   readonly planOf: (peer: BgpPeerResource) => PeerPlan;
 }
 
+/** The sessions that one BGPPeer asks for by one rule. */
+export interface Claim {
+  readonly peer: BgpPeerResource;
+  readonly candidates: readonly Candidate[];
+}
+
 /**
  * The sessions that BGPPeers ask for, strongest claim first: BGPPeers for all nodes, then those for some, then the other
- * ends of both. Of candidates with the same address and port the first one wins. Within a claim the order is that of
- * BGPPeer names and then node names, so that the result does not depend on how anything was stored.
+ * ends of both. Within a rank the order is that of BGPPeer names and then node names, so that the result does not depend
+ * on how anything was stored.
  */
-export function candidates(inputs: PeeringInputs, recall: Recall): readonly Candidate[] {
+export function claims(inputs: PeeringInputs, recall: Recall): readonly Claim[] {
   const { peers } = inputs.cluster;
   const forward = peers.filter((peer) => isFor(peer, inputs.node));
-  const lists = [
-    ...forward.filter(isGlobal).map((peer) => forwardCandidates(peer, inputs, recall)),
-    ...forward.filter((peer) => !isGlobal(peer)).map((peer) => forwardCandidates(peer, inputs, recall)),
-    ...peers.map((peer) => reverseCandidates(peer, inputs, recall)),
-  ];
-  return recall.list(`candidates${inputs.context.family}`, lists, () => lists.flat());
+  const claim = (of: typeof forwardCandidates) => (peer: BgpPeerResource) => ({
+    peer,
+    candidates: of(peer, inputs, recall),
+  });
+  return [
+    ...forward.filter(isGlobal).map(claim(forwardCandidates)),
+    ...forward.filter((peer) => !isGlobal(peer)).map(claim(forwardCandidates)),
+    ...peers.map(claim(reverseCandidates)),
+  ].filter(({ candidates }) => candidates.length > 0);
+}
+
+/** Claims without the candidates whose address and port a stronger one has. `sharing`: nodes may have one address. */
+export function winningClaims(all: readonly Claim[], sharing: boolean): readonly Claim[] {
+  const taken = new Set<string>();
+  return all.map(({ peer, candidates }, index) => {
+    // Without shared addresses no two candidates of a claim can clash, so the last and often longest one adds nothing.
+    const adds = sharing || index < all.length - 1;
+    if (!adds && taken.size === 0) return { peer, candidates };
+    const won: Candidate[] = [];
+    for (const candidate of candidates) {
+      if (taken.has(candidate.key)) continue;
+      if (adds) taken.add(candidate.key);
+      won.push(candidate);
+    }
+    return { peer, candidates: won.length === candidates.length ? candidates : won };
+  });
 }
 
 export function isGlobal(peer: BgpPeerResource): boolean {

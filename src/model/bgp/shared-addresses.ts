@@ -9,14 +9,20 @@ export interface SharedAddress {
 
 /** All shared addresses; normally none, which counting finds out without looking at every address. */
 export function sharedAddresses(cluster: Cluster, recall: Recall): readonly SharedAddress[] {
-  return recall.list('sharedAddresses', [cluster.nodesByAddress], () => {
-    let count = 0;
-    for (const node of cluster.nodes) count += (node.ipv4 === null ? 0 : 1) + (node.ipv6 === null ? 0 : 1);
-    if (count === cluster.nodesByAddress.size) return [];
-    return [...cluster.nodesByAddress]
+  const counts = recall.perNode('addressCounts', cluster.nodes, [], addressCount);
+  const total = recall.value('addressCount', [counts], () => counts.reduce((sum, count) => sum + count, 0));
+  if (total === cluster.nodesByAddress.size) return NONE;
+  return recall.list('sharedAddresses', [cluster.nodesByAddress], () =>
+    [...cluster.nodesByAddress]
       .filter(([, nodes]) => nodes.length > 1)
-      .map(([address, nodes]) => ({ address, nodes }));
-  });
+      .map(([address, nodes]) => ({ address, nodes })),
+  );
+}
+
+const NONE: readonly SharedAddress[] = [];
+
+function addressCount({ ipv4, ipv6 }: NodeResource): number {
+  return (ipv4 === null ? 0 : 1) + (ipv6 === null ? 0 : 1);
 }
 
 /** Names of nodes that come second or later at an address: two sessions to one address would clash. */

@@ -2,7 +2,7 @@ import { byText } from '../../core/order.ts';
 import { familyOf, hostNetwork } from '../calico/ip.ts';
 import type { BlockAffinityResource } from '../calico/types.ts';
 import type { FamilyInputs } from './family.ts';
-import type { Candidate } from './sessions.ts';
+import type { Claim } from './peerings.ts';
 import type { StaticRoute } from './types.ts';
 
 /** The blocks of this node in one family: its affinities, or its pod CIDRs with host-local IPAM. */
@@ -34,7 +34,7 @@ export function ownBlocks({
  * Blackholes for this node's blocks (so that it announces them whole, and drops what goes to addresses not in use) and for
  * the service addresses it announces, then host routes to peers that are reached through a gateway.
  */
-export function staticRoutes(inputs: FamilyInputs, winners: readonly Candidate[]): readonly StaticRoute[] {
+export function staticRoutes(inputs: FamilyInputs, winners: readonly Claim[]): readonly StaticRoute[] {
   const releasing = inputs.options.compat.pendingDeletionBlackholes;
   const routes = new Map<string, StaticRoute>();
   const add = (prefix: string, via: string | null, comment: string): void => {
@@ -44,8 +44,11 @@ export function staticRoutes(inputs: FamilyInputs, winners: readonly Candidate[]
     if ((block.state === 'confirmed' || releasing) && !isSingle(block.cidr))
       add(block.cidr, null, 'IPAM block');
   for (const cidr of inputs.services.advertised) add(cidr, null, 'service');
-  for (const { address, peerName, reachableBy } of winners)
-    if (reachableBy !== null) add(hostNetwork(address), reachableBy, `BGPPeer ${peerName}, reachableBy`);
+  for (const { peer, candidates } of winners) {
+    if (peer.reachableBy === null) continue;
+    for (const { address, reachableBy } of candidates)
+      if (reachableBy !== null) add(hostNetwork(address), reachableBy, `BGPPeer ${peer.name}, reachableBy`);
+  }
   return [...routes.values()];
 }
 

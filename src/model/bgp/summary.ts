@@ -1,6 +1,7 @@
 import { scryptSync } from 'node:crypto';
 import { sha256 } from '../../core/digest.ts';
 import type { SessionSummary } from '../types.ts';
+import { sameElements } from './memory.ts';
 import type { ModelDialect } from './options.ts';
 import type { FamilyModel, NodeModel, Session } from './types.ts';
 
@@ -15,34 +16,40 @@ const SALT = 'birdfeed session';
 const SCRYPT_COST = 256;
 
 export function createSummarise(dialect: ModelDialect): Summarise {
-  let around: unknown;
+  let around: string | undefined;
+  let sessions: readonly Session[] = [];
+  let summaries: readonly SessionSummary[] = [];
   let known = new WeakMap<Session, SessionSummary>();
-  let last: readonly SessionSummary[] = [];
-  let passwords = new Map<string, string>();
+  const passwords = new Map<string, string>();
+  const digestOf = (password: string): string => {
+    // Passwords rarely change; forgetting all of them now and then only costs digesting them again.
+    if (passwords.size >= PASSWORD_MEMO) passwords.clear();
+    const digest = passwords.get(password) ?? slowDigest(password);
+    passwords.set(password, digest);
+    return digest;
+  };
   return (model) => {
     const shared = sharedSettings(model);
     if (shared !== around) {
       around = shared;
+      sessions = [];
       known = new WeakMap();
     }
-    const used = new Map<string, string>();
-    const digestOf = (password: string): string => {
-      const digest = passwords.get(password) ?? slowDigest(password);
-      used.set(password, digest);
-      return digest;
-    };
-    const summaries = [...model.ipv4.sessions, ...model.ipv6.sessions].map((session) => {
+    const next = [...model.ipv4.sessions, ...model.ipv6.sessions];
+    const made = next.map((session, index) => {
+      // Looking at the same place first is much faster than the map, and nearly always right.
+      if (session === sessions[index]) return summaries[index]!;
       const summary = known.get(session) ?? summaryOf(session, shared, dialect, digestOf);
       known.set(session, summary);
-      if (session.password !== null) digestOf(session.password);
       return summary;
     });
-    passwords = used;
-    if (summaries.length !== last.length || summaries.some((summary, i) => summary !== last[i]))
-      last = summaries;
-    return last;
+    if (!sameElements(made, summaries)) summaries = made;
+    sessions = next;
+    return summaries;
   };
 }
+
+const PASSWORD_MEMO = 1_000;
 
 function slowDigest(password: string): string {
   return scryptSync(password, SALT, 16, { N: SCRYPT_COST }).toString('hex');
