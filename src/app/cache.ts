@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
@@ -13,8 +15,11 @@ export interface CacheDeps {
   /** Dialect whose generations are acceptable; null accepts any. */
   readonly dialect: string | null;
   readonly fileGroup: number | null;
-  /** Go on without a lock where the program that locks is missing: on a laptop, where nobody else writes. */
-  readonly lockOptional: boolean;
+  /**
+   * Rendering from fixtures: nobody else writes, so a missing lock program is no reason to stop, and there is no mount to
+   * forget, so the default cache's parents are made.
+   */
+  readonly onLaptop: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -28,12 +33,13 @@ export async function lockCache(
   signal: AbortSignal,
   onStandby: (holder: string | null) => void,
 ): Promise<Lock | null> {
+  if (deps.onLaptop) await mkdir(dirname(deps.cacheDir), { recursive: true }).catch(() => undefined);
   await makeCacheDirectory(nodeFs, deps.cacheDir, deps.fileGroup);
   try {
     return await waitForLock({ cacheDir: deps.cacheDir, clock: deps.clock, signal, onStandby });
   } catch (error) {
     const isMissing = error instanceof BirdfeedError && error.code === 'BF_LOCK_UNAVAILABLE';
-    if (!isMissing || !deps.lockOptional) throw error;
+    if (!isMissing || !deps.onLaptop) throw error;
     deps.log.warn({ reason: error.message }, 'working without a lock');
     return { path: deps.cacheDir, stillHeld: () => true, release() {} };
   }

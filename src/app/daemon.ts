@@ -114,7 +114,7 @@ class Daemon {
       nodeName: this.#nodeName,
       dialect: bird === 'auto' || bird === 'none' ? null : bird,
       fileGroup: groupId(fileGroup),
-      lockOptional: this.#options.fixtures !== null,
+      onLaptop: this.#options.fixtures !== null,
       clock: this.#clock,
       log: this.#log,
     };

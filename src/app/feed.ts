@@ -1,8 +1,9 @@
-import { asBirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { sortedBy } from '../core/order.ts';
 import { covers } from '../core/prefix.ts';
 import type { Mount, Position, SnapshotReason, Source, SourceEvent } from '../datastore/types.ts';
+import type { Problem } from '../model/types.ts';
 import type { MountStatus } from '../status/status.ts';
 import type { Tree } from '../tree/tree.ts';
 import type { Entry } from '../tree/types.ts';
@@ -48,6 +49,7 @@ export class Feed {
   readonly #deps: FeedDeps;
   readonly #states = new Map<string, MountState>();
   readonly #groups: Record<FeedGroup, GroupState> = { required: noGroup(), optional: noGroup() };
+  readonly #problems = new Map<Source, readonly Problem[]>();
   #started = false;
   #suspect = false;
 
@@ -70,6 +72,7 @@ export class Feed {
   async open(name: FeedGroup, inputs: readonly FeedInput[]): Promise<void> {
     const old = this.#groups[name];
     await endGroup(old);
+    for (const { source } of old.inputs) this.#problems.delete(source);
     const group = { ...noGroup(), inputs };
     this.#groups[name] = group;
     const wanted = new Set(mountsOf(inputs).map((mount) => mount.prefix));
@@ -121,6 +124,11 @@ export class Feed {
       .map(({ status, position }) => ({ prefix: status.prefix, kind: status.kind, ...position }));
   }
 
+  /** What the sources found wrong with their data, such as a file that cannot be parsed. */
+  problems(): readonly Problem[] {
+    return [...this.#problems.values()].flat();
+  }
+
   /** True since a snapshot came from a datastore that went back in time, until `settle`. */
   get suspect(): boolean {
     return this.#suspect;
@@ -151,7 +159,7 @@ export class Feed {
     group.stop = new AbortController();
     const { signal } = group.stop;
     const runs = group.inputs.map(({ source, mounts }) =>
-      source.run(mounts, (event) => signal.aborted || this.#handle(event), signal),
+      source.run(mounts, (event) => signal.aborted || this.#handle(source, event), signal),
     );
     group.run = Promise.all(runs).then(
       () => undefined,
@@ -160,7 +168,7 @@ export class Feed {
     );
   }
 
-  #handle(event: SourceEvent): void {
+  #handle(source: Source, event: SourceEvent): void {
     const { log, tree, onChange } = this.#deps;
     const { prefix } = event.mount;
     switch (event.type) {
@@ -168,7 +176,8 @@ export class Feed {
         return this.#deps.prepare(event.entries);
       case 'problems':
         for (const { code, message, details } of event.problems) log.warn({ code, ...details }, message);
-        return;
+        this.#problems.set(source, event.problems.map(asProblem));
+        return onChange();
       case 'lost':
         this.#update(prefix, { synced: false, error: event.error.message });
         log.warn({ prefix, code: event.error.code, reason: event.error.message }, 'datastore lost');
@@ -216,6 +225,17 @@ export class Feed {
       mounts.some((mount) => covers(status.prefix, mount.prefix) || covers(mount.prefix, status.prefix)),
     );
   }
+}
+
+function asProblem({ code, message, details }: BirdfeedError): Problem {
+  const { file, field } = details;
+  return {
+    severity: 'error',
+    id: code.replace(/^BF_/, '').toLowerCase().replaceAll('_', '-'),
+    subject: typeof file === 'string' ? file : 'datastore',
+    field: typeof field === 'string' ? field : null,
+    message,
+  };
 }
 
 function noGroup(): GroupState {

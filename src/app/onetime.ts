@@ -65,7 +65,7 @@ export async function withOnetime<T>(
     nodeName: resolveNodeName(options, hostname()),
     dialect: bird === 'auto' || bird === 'none' ? null : bird,
     fileGroup: groupId(options.fileGroup),
-    lockOptional: options.fixtures !== null,
+    onLaptop: options.fixtures !== null,
     clock,
     log,
   };

@@ -101,7 +101,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   }
 
   async function runOnData(): Promise<RunOutcome> {
-    const computation = plan.compute(deps.view);
+    const computed = plan.compute(deps.view);
+    const computation = { ...computed, problems: [...feed.problems(), ...computed.problems] };
     if (!deps.requireMounts(computation.mounts)) return stillReading();
     report({ type: 'problems', problems: computation.problems });
     const absent = nodeAbsence(computation);
