@@ -170,7 +170,9 @@ class Daemon {
     const outcome = await set.runtime.run();
     if (outcome.type === 'held') this.#retestHold(set);
     else this.#forgetHold(set);
-    return outcome.type === 'condition' ? 'retry' : 'done';
+    const copies =
+      outcome.type === 'published' || outcome.type === 'unchanged' ? outcome.copies : 'nothing-owed';
+    return outcome.type === 'condition' || typeof copies !== 'string' ? 'retry' : 'done';
   }
 
   /** A hold clears itself when a full relist brings back what was missing. */

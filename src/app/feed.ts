@@ -51,7 +51,7 @@ export class Feed {
   readonly #groups: Record<FeedGroup, GroupState> = { required: noGroup(), optional: noGroup() };
   readonly #problems = new Map<Source, readonly Problem[]>();
   #started = false;
-  #suspect = false;
+  #regressions = 0;
 
   constructor(deps: FeedDeps) {
     this.#deps = deps;
@@ -129,13 +129,9 @@ export class Feed {
     return [...this.#problems.values()].flat();
   }
 
-  /** True since a snapshot came from a datastore that went back in time, until `settle`. */
-  get suspect(): boolean {
-    return this.#suspect;
-  }
-
-  settle(): void {
-    this.#suspect = false;
+  /** How often a snapshot came from a datastore that had gone back in time. */
+  get regressions(): number {
+    return this.#regressions;
   }
 
   /** Asks every source to read everything anew. */
@@ -198,7 +194,7 @@ export class Feed {
     const { prefix } = mount;
     this.#deps.tree.applySnapshot(mount, entries);
     this.#states.get(prefix)!.known = true;
-    if (reason === 'regressed') this.#suspect = true;
+    if (reason === 'regressed') this.#regressions += 1;
     this.#advance(prefix, position, reason);
     this.#deps.log.info(
       { prefix, keys: entries.length, revision: position.revision, reason },

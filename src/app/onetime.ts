@@ -175,6 +175,14 @@ async function concludeSet(
       return EXIT.findings;
     case 'published':
     case 'unchanged':
+      if (typeof outcome.copies !== 'string') {
+        log.error(
+          { set: set.name, code: outcome.copies.code, reason: outcome.copies.message },
+          'published, but not copied',
+        );
+        return outcome.copies.exitCode;
+      }
+      return options.noop ? EXIT.ok : concludeReload(set, EXIT.ok, log, leftMs, signal);
     case 'pinned':
       return options.noop ? EXIT.ok : concludeReload(set, EXIT.ok, log, leftMs, signal);
     case 'held':

@@ -32,10 +32,18 @@ export type RunOutcome =
   /** A condition: tried again by itself. */
   | { readonly type: 'condition'; readonly error: BirdfeedError }
   | { readonly type: 'pinned'; readonly generation: number }
-  | { readonly type: 'unchanged'; readonly generation: Generation }
+  | { readonly type: 'unchanged'; readonly generation: Generation; readonly copies: Copies }
   /** Only with `noop`. */
   | { readonly type: 'would-change'; readonly computation: Computation; readonly rendering: Rendering }
-  | { readonly type: 'published'; readonly generation: Generation; readonly previous: Generation | null };
+  | {
+      readonly type: 'published';
+      readonly generation: Generation;
+      readonly previous: Generation | null;
+      readonly copies: Copies;
+    };
+
+/** What became of the copies outside the cache: a failure is tried again, and their reload commands wait for it. */
+export type Copies = 'done' | 'nothing-owed' | BirdfeedError;
 
 export interface SetLoopDeps {
   readonly plan: SetPlan;
@@ -81,16 +89,17 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   let baseline = deps.baseline;
   let keyBaseline: ReadonlyMap<string, number> | null = null;
   let asked: Rendering['asked'] = [];
+  let settledRegressions = 0;
+  let copiesOwed = false;
   let savedLastGood: ReadonlyMap<string, string> | null = null;
 
   async function run(): Promise<RunOutcome> {
     report({ type: 'count', counter: 'runs' });
     if (!feed.complete(plan.mounts) || !deps.mountsOpen()) return stillReading();
-    try {
-      return await runOnData();
-    } catch (error) {
-      return fault(asBirdfeedError(error));
-    }
+    const outcome = await runOnData().catch((error: unknown) => fault(asBirdfeedError(error)));
+    // Not before: fresh means that what is served has been measured against what the datastore says.
+    if (outcome.type !== 'waiting') reportData();
+    return outcome;
   }
 
   function stillReading(): RunOutcome {
@@ -110,7 +119,6 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       report({ type: 'data', event: 'node-absent', reason: absent.message });
       return { type: 'waiting', error: absent };
     }
-    reportData();
     if (!deps.noop) await keepLastGood(computation.lastGood);
     if (absent !== null) return hold(judgeAll(computation), absent.message);
     let rendering = await plan.render();
@@ -136,7 +144,6 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   function reportData(): void {
     const trouble = feed.trouble(plan.mounts);
     report({ type: 'data', event: trouble === null ? 'synced' : 'lost', reason: trouble });
-    if (trouble === null) report({ type: 'confirmed' });
   }
 
   function nodeAbsence({ census }: Computation): BirdfeedError | null {
@@ -146,7 +153,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   function judgeAll(computation: Computation): GuardVerdict {
     const approved = new Set(store.state.value.approvals);
-    const reason = feed.suspect ? 'regressed' : 'reconnect';
+    // The doubt stays until something has passed, however many snapshots come meanwhile.
+    const reason = feed.regressions > settledRegressions ? 'regressed' : 'reconnect';
     const verdicts = [
       computation.census === null
         ? null
@@ -186,7 +194,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     await settle(computation);
     if (!deps.noop && feed.fresh(plan.mounts)) await store.state.confirm();
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
-    return { type: 'unchanged', generation: store.current! };
+    const copies = deps.noop || !copiesOwed ? 'nothing-owed' : await tryCopyOut(store.current!);
+    return { type: 'unchanged', generation: store.current!, copies };
   }
 
   async function publish(computation: Computation, rendering: Rendering): Promise<RunOutcome> {
@@ -203,13 +212,13 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       }
       const generation = await stage.seal();
       await copyOut(generation);
-      await settle(computation);
       reportGeneration(report, generation);
+      await settle(computation);
       report({ type: 'count', counter: 'published' });
       await store.prune(deps.keep, previous === null ? [] : [previous.number]).catch((error: unknown) => {
         log.warn({ reason: asBirdfeedError(error).message }, 'old generations not removed');
       });
-      return { type: 'published', generation, previous };
+      return { type: 'published', generation, previous, copies };
     } catch (error) {
       await stage.discard().catch(() => undefined);
       throw error;
@@ -235,6 +244,19 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     return refused(message);
   }
 
+  async function tryCopyOut(generation: Generation): Promise<Copies> {
+    copiesOwed = true;
+    try {
+      await copyOut(generation);
+      copiesOwed = false;
+      return 'done';
+    } catch (error) {
+      const failure = asBirdfeedError(error);
+      report({ type: 'config', event: 'faulted', reason: failure.message });
+      return failure;
+    }
+  }
+
   async function copyOut(generation: Generation): Promise<void> {
     const { cacheDir, backups } = store.layout;
     const to = { fs: deps.fs, log, cacheDir, backups, fileGroup: deps.fileGroup };
@@ -245,7 +267,9 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   async function settle(computation: Computation): Promise<void> {
     if (computation.census !== null) baseline = baselineOfCensus(computation.census);
     keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
-    feed.settle();
+    settledRegressions = feed.regressions;
+    if (feed.fresh(plan.mounts)) report({ type: 'confirmed' });
+    if (feed.fresh(plan.mounts)) report({ type: 'confirmed' });
     report({ type: 'held', held: null });
     reportConfig(computation);
     if (!deps.noop) await store.state.update(withoutHold);

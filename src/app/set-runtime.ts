@@ -120,8 +120,9 @@ export class SetRuntime {
     this.#watchLookups();
     if (outcome.type === 'published') {
       this.#deps.onPublished(outcome.generation, outcome.previous);
-      this.#tell(outcome.generation);
+      this.#tell(outcome.generation, outcome.copies === 'done');
     }
+    if (outcome.type === 'unchanged' && outcome.copies === 'done') this.#commands.want(outcome.generation);
     return outcome;
   }
 
@@ -149,10 +150,11 @@ export class SetRuntime {
     await this.#commands.stop();
   }
 
-  #tell(generation: Generation): void {
+  /** Reload commands read the copies, so they wait for those. */
+  #tell(generation: Generation, isCopied = true): void {
     this.#deps.board.report({ type: 'count', counter: 'reloads' });
     this.#told = generation;
-    this.#commands.want(generation);
+    if (isCopied) this.#commands.want(generation);
     if (this.#targets === null) return;
     try {
       this.#targets.want(wantedGeneration(generation));
