@@ -148,7 +148,7 @@ function apply(status: Status, fact: Fact, at: string): Status {
     case 'target':
       return { ...status, targets: replaceBy(status.targets, fact.target, (target) => target.socket) };
     case 'generation':
-      return { ...status, generation: fact.generation };
+      return replaceGeneration(status, fact.generation, at);
     case 'problems':
       return { ...status, problems: fact.problems };
     case 'held':
@@ -160,6 +160,19 @@ function apply(status: Status, fact: Fact, at: string): Status {
     case 'count':
       return { ...status, counters: bump(status.counters, fact.counter) };
   }
+}
+
+/** What BIRD ran, and what the datastore confirmed, was the generation before. */
+function replaceGeneration(status: Status, generation: GenerationStatus, at: string): Status {
+  if (generation.number === status.generation?.number) return { ...status, generation };
+  const { bird } = status;
+  const reason = `generation ${generation.number} is not loaded yet`;
+  return {
+    ...status,
+    generation,
+    confirmedAt: null,
+    bird: bird.state === 'applied' ? move(bird, BIRD_TABLE[bird.state].behind, reason, at) : bird,
+  };
 }
 
 function move<S>(
@@ -183,8 +196,9 @@ function replaceBy<T>(items: readonly T[], item: T, key: (item: T) => string): r
 function latch(status: Status): Status {
   if (status.latched) return status;
   const applied = status.bird.state === 'applied' || !status.tellsBird;
-  const latched =
-    status.data.state === 'fresh' && applied && status.generation !== null && status.held === null;
+  // What was published before this process began may be anything but what the datastore says; a pin is an operator's word.
+  const wanted = status.generation !== null && (status.confirmedAt !== null || status.pinned !== null);
+  const latched = status.data.state === 'fresh' && applied && wanted && status.held === null;
   return latched ? { ...status, latched } : status;
 }
 

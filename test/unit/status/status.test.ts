@@ -23,6 +23,7 @@ const generation = {
   type: 'generation',
   generation: { number: 1, contentDigest: 'd', createdAt: T0, sessions: 2 },
 } as const satisfies Fact;
+const confirmed = { type: 'confirmed' } as const satisfies Fact;
 const noBird = { type: 'bird-setup', dialect: null, tellsBird: false } as const satisfies Fact;
 const target = (applied: boolean) =>
   ({
@@ -106,23 +107,39 @@ describe('readiness', () => {
 
   it('is not reached before BIRD runs the generation', () => {
     expect(
-      ready(statusAfter(generation, fact('data', 'synced'), target(false), fact('bird', 'behind'))),
+      ready(
+        statusAfter(generation, confirmed, fact('data', 'synced'), target(false), fact('bird', 'behind')),
+      ),
     ).toBe(false);
   });
 
   it('is reached once fresh and applied, and stays when the datastore or BIRD goes', () => {
-    const once = [generation, fact('data', 'synced'), target(true), fact('bird', 'acknowledged')];
+    const once = [generation, confirmed, fact('data', 'synced'), target(true), fact('bird', 'acknowledged')];
     expect(ready(statusAfter(...once))).toBe(true);
     expect(ready(statusAfter(...once, fact('data', 'lost')))).toBe(true);
     expect(ready(statusAfter(...once, fact('bird', 'unreachable')))).toBe(true);
   });
 
+  it('is not reached with a generation that the datastore has not confirmed', () => {
+    const applied = [target(true), fact('bird', 'acknowledged')];
+    expect(ready(statusAfter(generation, ...applied, fact('data', 'synced')))).toBe(false);
+    const next = { ...generation, generation: { ...generation.generation, number: 2 } };
+    const replaced = statusAfter(generation, confirmed, ...applied, next, fact('data', 'synced'));
+    expect(ready(replaced)).toBe(false);
+    expect(replaced.bird).toMatchObject({ state: 'unapplied', reason: 'generation 2 is not loaded yet' });
+  });
+
+  it('is reached with a pinned generation, which an operator has confirmed', () => {
+    const pin = { type: 'pin', pinned: 1 } as const;
+    expect(ready(statusAfter(noBird, generation, pin, fact('data', 'synced')))).toBe(true);
+  });
+
   it('needs no BIRD when there is none to ask', () => {
-    expect(ready(statusAfter(noBird, generation, fact('data', 'synced')))).toBe(true);
+    expect(ready(statusAfter(noBird, generation, confirmed, fact('data', 'synced')))).toBe(true);
   });
 
   it('is lost after a bounded staleness only when that is asked for', () => {
-    const stale = statusAfter(noBird, generation, fact('data', 'synced'), fact('data', 'lost'));
+    const stale = statusAfter(noBird, generation, confirmed, fact('data', 'synced'), fact('data', 'lost'));
     expect(ready(stale, Date.parse(T0) + 3_600_000, null)).toBe(true);
     expect(ready(stale, Date.parse(T0) + 30_000, 60_000)).toBe(true);
     expect(ready(stale, Date.parse(T0) + 3_600_000, 60_000)).toBe(false);
@@ -130,7 +147,7 @@ describe('readiness', () => {
 
   it('is not reached while the guard holds the first input', () => {
     const held = { type: 'held', held: { digest: 'x', reasons: ['node absent'] } } as const;
-    expect(ready(statusAfter(noBird, generation, held, fact('data', 'synced')))).toBe(false);
+    expect(ready(statusAfter(noBird, generation, confirmed, held, fact('data', 'synced')))).toBe(false);
   });
 });
 
