@@ -4,8 +4,13 @@ import { onTestFinished } from 'vitest';
 import type { CacheState } from '../../../src/generation/state.ts';
 import { type BirdBinary, binaries, requireBinary } from '../../support/binaries.ts';
 import { BirdDaemon } from '../../support/bird-daemon.ts';
-import { Birdfeed, type DaemonOptions } from '../../support/birdfeed.ts';
-import type { EtcdServer } from '../../support/etcd-server.ts';
+import {
+  Birdfeed,
+  type DaemonOptions,
+  type Finished,
+  type RunOptions,
+  runBirdfeed,
+} from '../../support/birdfeed.ts';
 import { testDir } from '../../support/tmp.ts';
 import { until } from '../../support/wait.ts';
 
@@ -51,12 +56,13 @@ export interface Host {
   /** Control sockets, one for each daemon of the flavour. */
   readonly sockets: readonly string[];
   readonly flavour: Flavour;
+  readonly nodeName: string;
 }
 
 export async function makeHost(flavour: Flavour): Promise<Host> {
   const directory = await testDir('bfa');
   const sockets = flavour.daemons.map(({ file }) => join(directory, `${file}.ctl`));
-  return { directory, cache: join(directory, 'cache'), sockets, flavour };
+  return { directory, cache: join(directory, 'cache'), sockets, flavour, nodeName: 'n1' };
 }
 
 export interface BirdStart {
@@ -92,27 +98,43 @@ export function currentFiles({ cache, flavour }: Host): string[] {
 }
 
 /** The arguments that every run on this host needs. `bird -p` is the flavour's own. */
-export function hostArgs(host: Host, nodeName = 'n1'): string[] {
-  const { flavour, sockets } = host;
+export function hostArgs(host: Host): string[] {
+  const { flavour, sockets, nodeName } = host;
   return [
     ...['--node-name', nodeName, '--bird', flavour.dialect, '--bird-binary', flavour.binary.bird],
     ...sockets.flatMap((socket) => ['--control-socket', socket]),
   ];
 }
 
-export function etcdArgs(etcd: EtcdServer): string[] {
+/** What serves etcd's API, or would. */
+export interface Endpoint {
+  readonly url: string;
+}
+
+export function etcdArgs(etcd: Endpoint): string[] {
   return ['--etcd-endpoints', etcd.url];
 }
 
 /** Starts birdfeed on a host, against an etcd. */
 export function startBirdfeed(
   host: Host,
-  etcd: EtcdServer,
+  etcd: Endpoint,
   more: readonly string[] = [],
   options: Partial<DaemonOptions> = {},
 ): Promise<Birdfeed> {
   const args = [...hostArgs(host), ...etcdArgs(etcd), ...more];
   return Birdfeed.start(args, { cache: host.cache, ...options });
+}
+
+/** One run of `--onetime` on a host, against an etcd. */
+export function onetime(
+  host: Host,
+  etcd: Endpoint,
+  more: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<Finished> {
+  const args = ['--onetime', ...hostArgs(host), ...etcdArgs(etcd), '--cache', host.cache, ...more];
+  return runBirdfeed(args, options);
 }
 
 /** The BGP sessions of all daemons: name → what `show protocols` says. */
