@@ -177,7 +177,13 @@ describe.each([
     await made.range(children, 5_000);
     etcd.pause();
     onTestFinished(() => etcd.resume());
-    const error = await made.range(children, 300).catch((cause) => cause);
+    // It takes a moment until all threads of etcd stand still.
+    const read = () =>
+      made.range(children, 300).then(
+        () => undefined,
+        (cause: unknown) => cause,
+      );
+    const error = await until(read);
     const context = { endpoint: etcd.url, tls: {}, username: undefined, afterMs: 300 };
     expect(failureOf(error, context).message).toBe(`etcd at ${etcd.url} did not answer within 0.3 s`);
     const again = await connection();
