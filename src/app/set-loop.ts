@@ -80,7 +80,7 @@ export interface SetLoop {
   /** What the last rendering looked up. */
   readonly asked: Rendering['asked'];
   /** Brings the copies outside the cache up to date with a generation; what is equal is left alone. */
-  copyOut(generation: Generation): Promise<void>;
+  copyOut(generation: Generation): Promise<Copies>;
 }
 
 export function createSetLoop(deps: SetLoopDeps): SetLoop {
@@ -211,9 +211,9 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
         return fault(objection);
       }
       const generation = await stage.seal();
-      await copyOut(generation);
       reportGeneration(report, generation);
       await settle(computation);
+      const copies = await tryCopyOut(generation);
       report({ type: 'count', counter: 'published' });
       await store.prune(deps.keep, previous === null ? [] : [previous.number]).catch((error: unknown) => {
         log.warn({ reason: asBirdfeedError(error).message }, 'old generations not removed');
@@ -326,7 +326,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     get asked() {
       return asked;
     },
-    copyOut,
+    copyOut: tryCopyOut,
   };
 }
 

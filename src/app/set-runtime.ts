@@ -108,7 +108,8 @@ export class SetRuntime {
     store.state.update((state) => withTargets(state, names)).catch((error: unknown) => this.#warn(error));
     this.#targets?.start();
     if (store.current === null) return;
-    this.#loop.copyOut(store.current).catch((error: unknown) => this.#warn(error));
+    // Heals copies that were edited, lost or half-written; what is equal is left alone.
+    void this.#loop.copyOut(store.current);
     reportGeneration((fact) => board.report(fact), store.current);
     log.info({ generation: store.current.number, set: this.#loop.plan.name }, 'generation in place');
     this.#tell(store.current);
