@@ -12,19 +12,23 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * The environment of a process does not change; a relist reads it again all the same.
  */
 export function createEnvSource(env: Environment): Source {
-  let deliver: (reason: SnapshotReason) => void = () => {};
+  const runs = new Set<(reason: SnapshotReason) => void>();
   return {
     kind: 'env',
     description: 'environment variables',
     async run(mounts, emit, signal) {
-      deliver = (reason) => {
+      const deliver = (reason: SnapshotReason) => {
         for (const mount of mounts) emit(snapshot(env, mount, reason));
       };
-      if (!signal.aborted) deliver('initial');
-      await aborted(signal);
-      deliver = () => {};
+      if (signal.aborted) return;
+      deliver('initial');
+      runs.add(deliver);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      runs.delete(deliver);
     },
-    relist: () => deliver('periodic'),
+    relist() {
+      for (const deliver of runs) deliver('periodic');
+    },
   };
 }
 
@@ -61,9 +65,4 @@ function variableOf(key: string): string {
 
 function partOf(name: string): string {
   return name.toLowerCase().replaceAll('_', '/');
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -28,19 +28,22 @@ export interface EtcdDeps {
 
 /**
  * etcd v3 (3.4 and newer) as a source: lists all mounts at one revision, then watches exactly them, resuming after every
- * loss where delivery ended. Throws BF_USAGE for unusable options.
+ * loss where delivery ended. May be run several times, also at once. Throws BF_USAGE for unusable options.
  */
 export function createEtcdSource(options: EtcdOptions, deps: EtcdDeps): Source {
   const settings = resolveEtcdOptions(options, deps.random);
-  let current: EtcdRun | undefined;
+  const runs = new Set<EtcdRun>();
   return {
     kind: 'etcd',
     description: settings.endpoints.map(({ url }) => url).join(','),
     async run(mounts, emit, signal) {
-      current = new EtcdRun(settings, deps, { mounts, emit, signal });
-      await current.run();
+      const run = new EtcdRun(settings, deps, { mounts, emit, signal });
+      runs.add(run);
+      await run.run().finally(() => runs.delete(run));
     },
-    relist: () => current?.askRelist(),
+    relist() {
+      for (const run of runs) run.askRelist();
+    },
   };
 }
 
@@ -229,8 +232,9 @@ class EtcdRun {
     for (;;) {
       await sleep(this.#deps.clock, verifyMs, signal);
       if (signal.aborted) return 'doubted';
-      const head = await this.#readHead(deadMs);
-      if (wentBack(this.#held as Held, head)) return 'doubted';
+      // Events that overtake the answer must not make it look old.
+      const held = this.#held as Held;
+      if (wentBack(held, await this.#readHead(deadMs))) return 'doubted';
     }
   }
 

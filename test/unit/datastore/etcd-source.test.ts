@@ -290,6 +290,30 @@ describe('etcd source', () => {
     expect(told(before)).toEqual(['snapshot periodic @10', 'snapshot periodic @10']);
   });
 
+  it('can be run a second time beside the first', async () => {
+    await start();
+    const more: string[] = [];
+    const second = new AbortController();
+    const both = source.run(
+      [{ prefix: '/b', required: false }],
+      (event) => more.push(event.type),
+      second.signal,
+    );
+    await clock.advance(0);
+    source.relist();
+    await clock.advance(0);
+    await clock.advance(0);
+    expect(more).toEqual(['snapshot', 'snapshot']);
+    second.abort();
+    await both;
+    source.relist();
+    await clock.advance(0);
+    expect([told(), more]).toEqual([
+      ['snapshot initial @10', 'snapshot periodic @10', 'snapshot periodic @10'],
+      ['snapshot', 'snapshot'],
+    ]);
+  });
+
   it('says nothing more once it was told to end', async () => {
     await start();
     const before = events.length;
