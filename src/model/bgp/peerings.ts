@@ -128,16 +128,16 @@ function workloadCandidates(
 ): readonly Candidate[] {
   const plan = planOf(peer);
   const name = `workload${context.family}:${peer.name}`;
-  return recall.value(name, [context, plan, cluster.endpointStatuses], () =>
-    cluster.endpointStatuses
+  return recall.value(name, [context, plan, cluster.endpointStatuses], () => {
+    const addresses = cluster.endpointStatuses
       .filter((status) => status.bgpPeerName === peer.name)
       .map((status) => (context.family === 4 ? status.ipv4 : status.ipv6))
-      .filter((address) => address !== null)
-      .map((address) => {
-        const remote = { address, port: null, asNumber: peer.asNumber, clusterId: null, nodeName: null };
-        return candidate(context, plan, remote, { type: 'workload', rule: 'localWorkloadSelector' });
-      }),
-  );
+      .filter((address) => address !== null);
+    return [...new Set(addresses)].map((address) => {
+      const remote = { address, port: null, asNumber: peer.asNumber, clusterId: null, nodeName: null };
+      return candidate(context, plan, remote, { type: 'workload', rule: 'localWorkloadSelector' });
+    });
+  });
 }
 
 /** Sessions to nodes, one per node with an address of the family. */

@@ -38,7 +38,6 @@ export type Match =
     }
   | { readonly type: 'next-hop-in-list'; readonly addresses: readonly string[] }
   | { readonly type: 'next-hop-within'; readonly prefix: string }
-  | { readonly type: 'blackhole' }
   /** The function's parameter: the session is with the same AS. */
   | { readonly type: 'internal' };
 

@@ -1,4 +1,5 @@
 import { BirdfeedError } from '../../core/errors.ts';
+import { closest } from '../../core/suggest.ts';
 import type { Mount } from '../../datastore/types.ts';
 import type { Entry, TreeView } from '../../tree/types.ts';
 import { type CalicoScope, type ClusterReading, calicoMounts, readCluster } from '../calico/cluster.ts';
@@ -6,6 +7,8 @@ import { type LastGoodTexts, type ParseCache, prepare } from '../calico/slot.ts'
 import type { Cluster, Quarantined } from '../calico/types.ts';
 import type { Census, Interests, Problem, Producer, ProducerResult } from '../types.ts';
 import { type Computation, computeNode } from './compute.ts';
+import { explain, explainable } from './explain.ts';
+import type { Explanation } from './explain-types.ts';
 import { type KeptSecrets, keepSecrets, NO_SECRETS, secretProblems } from './kept-secrets.ts';
 import { sameElements } from './memory.ts';
 import type { ModelOptions } from './options.ts';
@@ -22,6 +25,15 @@ export interface CalicoProducerOptions {
 export interface CalicoProducer extends Producer {
   /** Parses entries of a snapshot that is still being read, so that the work is spread. */
   prepare(entries: readonly Entry[]): void;
+  /** Why there is a session or not, by what was computed into `result`. */
+  explain(result: ProducerResult, subject: string): Explained;
+}
+
+export interface Explained {
+  /** Empty when the subject names nothing. */
+  readonly explanations: readonly Explanation[];
+  /** What the subject is close to, if it names nothing. */
+  readonly suggestion: string | null;
 }
 
 const NOTHING: Interests = { secrets: [], services: false, endpointStatus: false };
@@ -66,6 +78,13 @@ export function createCalicoProducer({
     name: 'calico',
     mounts: calicoMounts(scopeOf(NOTHING)),
     prepare: (entries) => prepare(entries, parsed),
+    explain(result, subject) {
+      const { secrets, computation } = states.get(result)!;
+      const inputs = { cluster: secrets.cluster, nodeName, options, model: computation.model };
+      const explanations = explain(subject, inputs);
+      const suggestion = explanations.length > 0 ? null : (closest(subject, explainable(inputs)) ?? null);
+      return { explanations, suggestion };
+    },
     compute(view, previous) {
       const before = previous === undefined ? undefined : states.get(previous);
       let state = read(view, readable(view, before?.interests ?? NOTHING, scopeOf), before);

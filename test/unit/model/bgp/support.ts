@@ -1,7 +1,7 @@
 import { type Computation, computeNode } from '../../../../src/model/bgp/compute.ts';
 import { type ModelOptions, modelOptions } from '../../../../src/model/bgp/options.ts';
 import type { Session } from '../../../../src/model/bgp/types.ts';
-import { contains, hostNetwork, networkOf } from '../../../../src/model/calico/ip.ts';
+import { networkOf } from '../../../../src/model/calico/ip.ts';
 import type {
   BgpConfigurationResource,
   BgpFilterResource,
@@ -295,5 +295,3 @@ export function onlySession(computation: Computation): Session {
 export function problemIds(computation: Computation): readonly string[] {
   return computation.model.problems.map((problem) => problem.id);
 }
-
-export { contains, hostNetwork };
