@@ -1,0 +1,138 @@
+// One change at a time: a put of one Node with another AS number, until `current` shows it, and until BIRD runs it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Bird } from '../lib/bird.mjs';
+import { Birdfeed, contentMark } from '../lib/birdfeed.mjs';
+import { Confd, prepareConfd } from '../lib/confd.mjs';
+import { cpuMs, until } from '../lib/processes.mjs';
+import { ratio, round, summary } from '../lib/stats.mjs';
+import { Switches } from '../lib/switches.mjs';
+
+export async function changes(bench) {
+  const cells = {};
+  cells.noCheck = await birdfeedCell(bench, { check: false, bird: false });
+  if (bench.birdBinary !== null) cells.check = await birdfeedCell(bench, { check: true, bird: false });
+  if (bench.birdBinary !== null && bench.canIsolate) {
+    cells.acknowledged = await birdfeedCell(bench, { check: false, bird: true });
+    cells.checkAcknowledged = await birdfeedCell(bench, { check: true, bird: true });
+  }
+  const confd = bench.confd === null ? 'not measured' : await confdCell(bench);
+  return { ...withRatios(cells, confd, bench.floors), confd };
+}
+
+/** Every cell with its floor and its peer. */
+function withRatios(cells, confd, floors) {
+  const peer = typeof confd === 'string' ? null : confd;
+  return Object.fromEntries(
+    Object.entries(cells).map(([name, cell]) => [
+      name,
+      {
+        ...cell,
+        toConfd: ratio(cell.switchedMs.p50, peer?.switchedMs.p50),
+        cpuToConfd: ratio(cell.cpuMsPerChange, peer?.cpuMsPerChange),
+        toFloor: ratio(cell.switchedMs.p50, floorOf(name, floors)),
+      },
+    ]),
+  );
+}
+
+/** The event must arrive, the bytes must get to the disk, and where there is a check, that must be waited for. */
+function floorOf(name, floors) {
+  if (floors === undefined) return null;
+  const check = name.startsWith('check') ? (floors.birdParse?.wallMs.p50 ?? 0) : 0;
+  return floors.putToEventMs.p50 + floors.publishMs.p50 + check;
+}
+
+async function birdfeedCell(bench, { check, bird: withBird }) {
+  const { cluster, etcd, birdBinary, program, newCache, progress } = bench;
+  progress(`changes: ${check ? 'with bird -p' : 'without check'}${withBird ? ', acknowledged by BIRD' : ''}`);
+  const cache = await newCache();
+  const what = { nodeName: cluster.nodeName, etcd: etcd.url, cache, check: check ? birdBinary : null };
+  let bird = null;
+  if (withBird) bird = await Bird.start(birdBinary, await bench.renderOnce(cache), bench.directory);
+  const birdfeed = await Birdfeed.start({
+    program,
+    what: { ...what, socket: bird?.socket ?? null },
+    complete: (content) => content.includes(cluster.expected(cluster.size - 1)),
+  });
+  const acknowledged = withBird ? new Acknowledgements(birdfeed) : null;
+  try {
+    if (withBird)
+      await until(() => birdfeed.isAcknowledged(), {
+        what: "BIRD's acknowledgement",
+        process: birdfeed.process,
+      });
+    const measured = await measureChanges(bench, birdfeed, () => birdfeed.content(), acknowledged);
+    if (withBird && (await bird.mark()) !== contentMark(birdfeed.content()))
+      throw new Error('BIRD runs something else than was acknowledged');
+    return measured;
+  } finally {
+    acknowledged?.close();
+    await birdfeed.stop();
+    await bird?.stop();
+  }
+}
+
+async function confdCell(bench) {
+  const { cluster, etcd, confd: binary, progress } = bench;
+  progress('changes: confd');
+  const prepared = prepareConfd(await bench.newDirectory('confd'), bench.node);
+  const confd = await Confd.start(binary, prepared, etcd.url, (content) =>
+    content.includes(cluster.expected(cluster.size - 1)),
+  );
+  try {
+    const measured = await measureChanges(bench, confd, () => confd.content(), null);
+    return { ...measured, sameSessions: await bench.hasSessionsOf(confd.content()) };
+  } finally {
+    await confd.stop();
+  }
+}
+
+/** Warms up with a few changes, since a watcher at work is what is asked about, and measures the rest. */
+async function measureChanges(bench, program, content, acknowledged) {
+  const { options } = bench;
+  const warmUp = Math.min(5, options.changes);
+  for (let n = 0; n < warmUp; n += 1) await oneChange(bench, program, content, acknowledged, n);
+  const switched = [];
+  const acked = [];
+  const cpuBefore = cpuMs(program.pid);
+  for (let n = 0; n < options.changes; n += 1) {
+    const times = await oneChange(bench, program, content, acknowledged, warmUp + n);
+    switched.push(times.switchedMs);
+    if (times.acknowledgedMs !== null) acked.push(times.acknowledgedMs);
+  }
+  return {
+    switchedMs: summary(switched),
+    ...(acknowledged === null ? {} : { acknowledgedMs: summary(acked) }),
+    cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / options.changes),
+  };
+}
+
+async function oneChange({ etcd, cluster, options }, program, content, acknowledged, n) {
+  const index = cluster.peer(n * 7);
+  const [key, value] = cluster.changed(index);
+  const expected = cluster.expected(index);
+  const from = performance.now();
+  const shown = program.switches.next(from, () => content().includes(expected));
+  await etcd.put(key, value);
+  const switchedMs = (await shown) - from;
+  const acknowledgedMs = acknowledged === null ? null : (await acknowledged.next(from)) - from;
+  await sleep(Math.max(0, from + options.intervalMs - performance.now()));
+  return { switchedMs, acknowledgedMs };
+}
+
+/** The times at which birdfeed had written down that BIRD runs what `current` holds. */
+class Acknowledgements {
+  constructor(birdfeed) {
+    this.birdfeed = birdfeed;
+    this.switches = new Switches(birdfeed.cache, 'state.json');
+  }
+
+  next(from) {
+    return this.switches.next(from, () => this.birdfeed.isAcknowledged());
+  }
+
+  close() {
+    this.switches.close();
+  }
+}

@@ -1,0 +1,86 @@
+// A real BIRD 2, in a network namespace of its own where that can be had.
+
+import { spawnSync } from 'node:child_process';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { Background, until } from './processes.mjs';
+
+const UNSHARE = ['unshare', ...(process.getuid() === 0 ? [] : ['--map-root-user']), '--net', '--'];
+
+/** Whether a program can have a network of its own; without one, a BIRD here could change the machine's routes. */
+export function canIsolate() {
+  const [unshare, ...args] = [...UNSHARE, 'ip', 'link', 'set', 'lo', 'up'];
+  return spawnSync(unshare, args, { stdio: 'ignore' }).status === 0;
+}
+
+export class Bird {
+  /** Starts BIRD on `config` and waits until it answers on its socket in `directory`. */
+  static async start(binary, config, directory) {
+    const socket = join(directory, 'bird.ctl');
+    const [unshare, ...isolated] = UNSHARE;
+    // exec keeps the pid: what is stopped later is BIRD.
+    const shell = [
+      'sh',
+      '-c',
+      'ip link set lo up; exec "$@"',
+      'sh',
+      binary,
+      '-f',
+      '-c',
+      config,
+      '-s',
+      socket,
+    ];
+    const bird = new Bird(new Background(unshare, [...isolated, ...shell]), socket);
+    await until(
+      () =>
+        bird.command('show status').then(
+          () => true,
+          () => false,
+        ),
+      {
+        what: 'BIRD',
+        process: bird.process,
+      },
+    );
+    return bird;
+  }
+
+  constructor(background, socket) {
+    this.process = background;
+    this.socket = socket;
+  }
+
+  /** The mark of the configuration that BIRD runs: asked of BIRD itself. */
+  async mark() {
+    return /"?([0-9a-f]{16,})"?/.exec(await this.command('eval birdfeed_mark'))?.[1] ?? null;
+  }
+
+  /** Sends one command on a connection of its own and gives the whole answer. */
+  command(text, timeoutMs = 30_000) {
+    return new Promise((resolve, reject) => {
+      const connection = createConnection(this.socket);
+      let answer = '';
+      let greeted = false;
+      const end = (settle, value) => {
+        clearTimeout(timer);
+        connection.destroy();
+        settle(value);
+      };
+      const timer = setTimeout(() => end(reject, new Error(`BIRD: no answer to "${text}"`)), timeoutMs);
+      connection.on('error', (error) => end(reject, error));
+      connection.setEncoding('utf8').on('data', (chunk) => {
+        answer += chunk;
+        if (!/^\d{4} .*\n$/m.test(answer.slice(answer.lastIndexOf('\n', answer.length - 2) + 1))) return;
+        if (greeted) return end(resolve, answer);
+        greeted = true;
+        answer = '';
+        connection.write(`${text}\n`);
+      });
+    });
+  }
+
+  stop() {
+    return this.process.stop('SIGKILL');
+  }
+}

@@ -1,0 +1,129 @@
+// A real etcd on loopback, and a client for its JSON gateway: not the library that birdfeed uses.
+
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Background, until } from './processes.mjs';
+
+/** etcd refuses transactions of more operations (`--max-txn-ops`). */
+const MAX_TXN_OPERATIONS = 128;
+
+export class Etcd {
+  static async start(binary, directory) {
+    const [client, peer] = await freePorts(2);
+    const url = `http://127.0.0.1:${client}`;
+    const peerUrl = `http://127.0.0.1:${peer}`;
+    const server = new Background(binary, [
+      ...['--name', 'bench', '--data-dir', join(directory, 'etcd')],
+      ...['--listen-client-urls', url, '--advertise-client-urls', url],
+      ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
+      ...['--initial-cluster', `bench=${peerUrl}`, '--logger', 'zap', '--log-level', 'error'],
+      // Durability of the datastore is not what is measured, and its fsyncs would fill the disk's queue.
+      '--unsafe-no-fsync',
+    ]);
+    const etcd = new Etcd(server, url);
+    const answers = () =>
+      etcd.get('/').then(
+        () => true,
+        () => false,
+      );
+    await until(answers, { what: 'etcd', process: server });
+    return etcd;
+  }
+
+  constructor(server, url) {
+    this.server = server;
+    this.url = url;
+    this.agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  }
+
+  put(key, value) {
+    return this.call('kv/put', { key: base64(key), value: base64(value) });
+  }
+
+  get(key) {
+    return this.call('kv/range', { key: base64(key) });
+  }
+
+  deletePrefix(prefix) {
+    return this.call('kv/deleterange', { key: base64(prefix), range_end: base64(`${prefix.slice(0, -1)}0`) });
+  }
+
+  async putAll(entries) {
+    for (let at = 0; at < entries.length; at += MAX_TXN_OPERATIONS) {
+      const success = entries
+        .slice(at, at + MAX_TXN_OPERATIONS)
+        .map(([key, value]) => ({ requestPut: { key: base64(key), value: base64(value) } }));
+      await this.call('kv/txn', { success });
+    }
+  }
+
+  /** Puts one after the other on several connections; resolves when the last is acknowledged. */
+  async putMany(entries, connections = 32) {
+    let next = 0;
+    const worker = async () => {
+      while (next < entries.length) {
+        const [key, value] = entries[next++];
+        await this.put(key, value);
+      }
+    };
+    await Promise.all(Array.from({ length: connections }, worker));
+  }
+
+  /** Calls `onEvent` with the time of each message of a bare watch, the least that any watcher can do. */
+  async watch(prefix, onEvent) {
+    const range = { key: base64(prefix), range_end: base64(`${prefix.slice(0, -1)}0`) };
+    const outgoing = request(`${this.url}/v3/watch`, { method: 'POST' });
+    outgoing.end(JSON.stringify({ create_request: range }));
+    const [incoming] = await once(outgoing, 'response');
+    let created;
+    const isCreated = new Promise((resolve) => {
+      created = resolve;
+    });
+    incoming.setEncoding('utf8').on('data', (text) => {
+      if (text.includes('"created":true')) created();
+      else onEvent(performance.now(), text);
+    });
+    incoming.on('error', () => {});
+    await isCreated;
+    return () => outgoing.destroy();
+  }
+
+  call(path, body) {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        `${this.url}/v3/${path}`,
+        { method: 'POST', agent: this.agent },
+        (incoming) => {
+          let text = '';
+          incoming.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+          incoming.on('error', reject);
+          incoming.on('end', () => {
+            if (incoming.statusCode === 200) resolve(JSON.parse(text));
+            else reject(new Error(`etcd ${path}: ${incoming.statusCode} ${text.slice(0, 200)}`));
+          });
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end(JSON.stringify(body));
+    });
+  }
+
+  async close() {
+    this.agent.destroy();
+    await this.server.stop('SIGKILL');
+  }
+}
+
+export async function freePorts(count) {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => server.address().port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function base64(text) {
+  return Buffer.from(text).toString('base64');
+}
