@@ -171,10 +171,12 @@ function candidateFindings(
   pick: (candidate: Candidate) => boolean,
 ): readonly Finding[] {
   return all.flatMap(({ peer, candidates }) =>
-    candidates.filter(pick).map((candidate): Finding => {
+    candidates.filter(pick).flatMap((candidate): Finding | [] => {
       const base = { family, resource: `BGPPeer/${peer.name}`, rule: candidate.rule } as const;
       const holder = holders.get(candidate.key)!;
       if (candidate.withheld !== 'self' && holder !== candidate) {
+        // A BGPPeer between equals asks for each session twice.
+        if (holder.peerName === peer.name) return [];
         const message = `BGPPeer ${holder.peerName} (${holder.rule}) asks for the same address and port, and comes first`;
         return { ...base, outcome: 'suppressed', session: null, ends: null, message };
       }
