@@ -112,13 +112,6 @@ async function makePlan(
   const producers = [...new Set(parts.map(({ producer }) => producer))];
   const mounts = unionMounts(producers.flatMap((producer) => producer.mounts));
   const results = new Map<Part['producer'], ProducerResult>();
-  const commands = (pick: (resource: Resource) => string | null): SetPlan['checks'] =>
-    resources.flatMap((resource) => {
-      const command = pick(resource);
-      if (command === null) return [];
-      const { file, name, destination } = resource;
-      return [{ resource: file, file: name, command, dest: destination }];
-    });
   return {
     name: set,
     dialect: isBird ? dialect : null,
@@ -126,8 +119,11 @@ async function makePlan(
     templatesDigest: engine.digest,
     daemonFiles: resources.filter(({ model }) => model === 'calico').map(({ name }) => name),
     destinations: resources.flatMap(destinationOf),
-    checks: commands(({ checkCmd }) => checkCmd),
-    reloads: commands(({ reloadCmd }) => reloadCmd),
+    // A file that another one includes is checked through that one.
+    checks: resources.flatMap((resource) =>
+      commandOf(resource, resource.checkCmd, resource.checkMain ?? resource.name),
+    ),
+    reloads: resources.flatMap((resource) => commandOf(resource, resource.reloadCmd, resource.name)),
     prepare: (entries) => calico?.prepare(entries),
     compute(view) {
       for (const producer of producers) results.set(producer, producer.compute(view, results.get(producer)));
@@ -135,9 +131,18 @@ async function makePlan(
     },
     contexts: () =>
       new Map(parts.map(({ resource, producer }) => [resource.src, results.get(producer)!.context])),
+    explain: (subject) => (calico === null ? null : calico.explain(results.get(calico)!, subject)),
     render: () => renderParts(parts, results, engine, deps.lookups),
     lookups: deps.lookups,
   };
+}
+
+function commandOf(
+  { file: resource, destination }: Resource,
+  command: string | null,
+  file: string,
+): SetPlan['checks'] {
+  return command === null ? [] : [{ resource, file, command, dest: destination }];
 }
 
 async function newLookups(set: string, { clock, renderTimeOf }: PlanDeps): Promise<Lookups> {

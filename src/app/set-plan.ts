@@ -2,6 +2,7 @@ import type { BirdfeedError } from '../core/errors.ts';
 import type { Mount } from '../datastore/types.ts';
 import type { KeyCounts } from '../generation/guard.ts';
 import type { Destination } from '../generation/types.ts';
+import type { Explained } from '../model/bgp/producer.ts';
 import type { Census, Problem, SessionSummary } from '../model/types.ts';
 import type { LookupRequest } from '../render/lookup-table.ts';
 import type { Lookups } from '../render/resolve.ts';
@@ -55,6 +56,8 @@ export interface SetPlan {
   compute(view: TreeView): Computation;
   /** What each resource's template sees, by resource. */
   contexts(): ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Why sessions are there or not, by what was last computed; null for a set without BGP. */
+  explain(subject: string): Explained | null;
   /** Renders what was last computed. The time, names and files are as they were looked up, so equal input gives equal bytes. */
   render(): Promise<Rendering>;
   /** What was looked up; asked again now and then. */

@@ -70,6 +70,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./render.ts')).render,
   },
   {
+    name: 'explain',
+    usage: 'birdfeed explain PEER|ADDRESS|NODE [--json] [OPTIONS]',
+    summary: 'say why this node has a BGP session, or why it has none',
+    details:
+      'Reads the datastore once, computes this node and says by which resource and rule a session exists, with both ends;\n' +
+      'or what is against it: a selector that fails (and its term), a missing address, another BGPPeer that comes first, a\n' +
+      'quarantined resource, a missing password, a mesh that is off. Takes the name of a BGPPeer or a node (BGPPeer/x and\n' +
+      'Node/x where both exist), an address, or the name of a protocol in the rendered configuration.',
+    examples: [
+      'birdfeed explain n2 --fixtures examples/mesh --node-name n1 --bird bird2',
+      'birdfeed explain Mesh_10_0_0_2 --json --fixtures examples/mesh --node-name n1 --bird bird2',
+    ],
+    switches: {},
+    words: null,
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  {
     name: 'generations',
     usage: 'birdfeed generations list | show [N] | rollback N | resume',
     summary: 'list, show, roll back to a generation (pins it), or resume following the datastore',
