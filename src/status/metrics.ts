@@ -9,7 +9,7 @@ export function createMetrics(): (status: Status, nowMs: number) => Promise<stri
   let processMetrics: import('prom-client').Registry | undefined;
   return async (status, nowMs) => {
     const { default: prom } = await import('prom-client');
-  const { collectDefaultMetrics, Registry } = prom;
+    const { collectDefaultMetrics, Registry } = prom;
     if (processMetrics === undefined) {
       processMetrics = new Registry();
       collectDefaultMetrics({ register: processMetrics });
