@@ -90,15 +90,15 @@ export function withVerdict(state: CacheState, verdict: Verdict): CacheState {
   return { ...state, verdicts: [...others, verdict].slice(-MOST_VERDICTS) };
 }
 
-/** The verdict on this content by this BIRD. */
+/** The verdict on this content by this BIRD; while no BIRD is known (`null`), by any. */
 export function verdictOn(
   state: CacheState,
   contentDigest: string,
   birdVersion: string | null,
 ): Verdict | undefined {
-  return state.verdicts.find(
-    (known) => known.contentDigest === contentDigest && known.birdVersion === birdVersion,
-  );
+  const known = state.verdicts.filter((verdict) => verdict.contentDigest === contentDigest);
+  const exact = known.find((verdict) => verdict.birdVersion === birdVersion);
+  return exact ?? (birdVersion === null ? known[0] : undefined);
 }
 
 /** Records a hold; the same loss keeps its first time. */

@@ -49,6 +49,13 @@ describe('cache state', () => {
     expect(state.verdicts).toHaveLength(2);
   });
 
+  it('takes the verdict of any BIRD while none is known', () => {
+    const verdict = { contentDigest: 'c', birdVersion: '2.0.12', message: 'line 3', at: '' };
+    const state = withVerdict(INITIAL_STATE, verdict);
+    expect(verdictOn(state, 'c', null)?.message).toBe('line 3');
+    expect(verdictOn(state, 'd', null)).toBeUndefined();
+  });
+
   it('forgets the oldest verdicts and approvals', () => {
     let state = INITIAL_STATE;
     for (let i = 0; i < 500; i += 1) {
