@@ -66,7 +66,7 @@ export function createOperator(deps: OperatorDeps): (request: AdminRequest) => P
     log.warn({ generation: number }, 'rolled back and pinned by an operator');
     set.board.report({ type: 'pin', pinned: number });
     set.board.report({ type: 'config', event: 'pinned', reason: `pinned to generation ${number}` });
-    set.runtime.use(generation);
+    void set.runtime.use(generation);
     return { generation: number };
   }
 

@@ -39,11 +39,26 @@ export interface CommandReloaderDeps {
   readonly acknowledged: () => Readonly<Record<string, Acknowledgement>>;
   acknowledge(target: string, ack: Acknowledgement): Promise<void>;
   onOutcome(outcome: { readonly settled: boolean; readonly reason: string | null }): void;
+  /** A daemon refused the file: that is not tried again. */
+  onRefused(generation: Generation, refusal: Refusal): void;
+}
+
+/** What a daemon had against a file. */
+export interface Refusal {
+  readonly message: string;
+  readonly birdVersion: string | null;
+}
+
+interface CommandsResult {
+  /** Why one of the commands did not succeed; null when all did. */
+  readonly reason: string | null;
+  readonly refusal: Refusal | null;
 }
 
 /**
  * Runs `reload_cmd` for every file that changed since its command last succeeded; equal commands run once. What failed
- * is tried again with back-off until it succeeds or a newer generation takes its place. One at a time.
+ * is tried again with back-off until it succeeds or another generation takes its place; what a daemon refused is not. One
+ * at a time.
  */
 export class CommandReloader {
   readonly #deps: CommandReloaderDeps;
@@ -84,53 +99,35 @@ export class CommandReloader {
   }
 
   async #work(): Promise<void> {
-    const { clock, retry, random, onOutcome } = this.#deps;
+    const { clock, retry, random, onOutcome, onRefused } = this.#deps;
     for (;;) {
       const generation = this.#wanted;
       if (generation === null) return;
-      const reason = await this.#reload(generation);
+      const { reason, refusal } = await this.#reload(generation);
       if (this.#stopping.signal.aborted) return;
       if (this.#wanted !== generation) continue;
       onOutcome({ settled: reason === null, reason });
       if (reason === null) return;
+      if (refusal !== null) return onRefused(generation, refusal);
       this.#cancelRetry = clock.after(backoffDelay(retry, this.#attempt, random()), () => this.#start());
       this.#attempt += 1;
       return;
     }
   }
 
-  /** Null when every command succeeded, else why one did not. */
-  async #reload(generation: Generation): Promise<string | null> {
-    const { clock, log, timeoutMs, acknowledged, acknowledge } = this.#deps;
-    const done = new Map<string, string | null>();
-    let worst: string | null = null;
+  async #reload(generation: Generation): Promise<CommandsResult> {
+    const { clock, acknowledged, acknowledge } = this.#deps;
+    const done = new Map<string, CommandsResult>();
+    let worst: CommandsResult = { reason: null, refusal: null };
     for (const command of this.#deps.commands()) {
       const file = generation.stamp.files.find(({ name }) => name === command.file);
       const target = commandTarget(command);
       if (file === undefined || acknowledged()[target]?.contentDigest === file.sha256) continue;
-      const src = join(generation.directory, command.file);
-      const paths = { src, dest: command.dest ?? src };
-      let reason = done.get(command.command);
-      if (reason === undefined) {
-        const outcome = await runReloadCommand(command.command, paths, {
-          clock,
-          signal: this.#stopping.signal,
-          timeoutMs,
-        });
-        reason =
-          outcome.type === 'applied'
-            ? null
-            : outcome.type === 'refused'
-              ? outcome.message
-              : outcome.error.message;
-        log[reason === null ? 'info' : 'warn'](
-          { resource: command.resource, generation: generation.number, reason },
-          reason === null ? 'reload command done' : 'reload command failed',
-        );
-        if (!/\{\{/.test(command.command)) done.set(command.command, reason);
-      }
-      if (reason !== null) {
-        worst ??= `${command.resource}: ${reason}`;
+      const result = done.get(command.command) ?? (await this.#run(command, generation));
+      if (!/\{\{/.test(command.command)) done.set(command.command, result);
+      if (result.reason !== null) {
+        const reason = `${command.resource}: ${result.reason}`;
+        if (worst.refusal === null) worst = { reason: worst.reason ?? reason, refusal: result.refusal };
         continue;
       }
       const at = new Date(clock.now()).toISOString();
@@ -142,6 +139,20 @@ export class CommandReloader {
       });
     }
     return worst;
+  }
+
+  async #run(command: SetCommand, generation: Generation): Promise<CommandsResult> {
+    const { clock, log, timeoutMs } = this.#deps;
+    const src = join(generation.directory, command.file);
+    const paths = { src, dest: command.dest ?? src };
+    const { signal } = this.#stopping;
+    const outcome = await runReloadCommand(command.command, paths, { clock, signal, timeoutMs });
+    const refusal = outcome.type === 'refused' ? outcome : null;
+    const reason = outcome.type === 'condition' ? outcome.error.message : (refusal?.message ?? null);
+    const fields = { resource: command.resource, generation: generation.number, reason };
+    if (reason === null) log.info(fields, 'reload command done');
+    else log.warn(fields, 'reload command failed');
+    return { reason, refusal };
   }
 }
 

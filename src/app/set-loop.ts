@@ -91,6 +91,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   let asked: Rendering['asked'] = [];
   let settledRegressions = 0;
   let copiesOwed = false;
+  let copying: Promise<Copies> = Promise.resolve('nothing-owed');
   let savedLastGood: ReadonlyMap<string, string> | null = null;
 
   async function run(): Promise<RunOutcome> {
@@ -244,17 +245,23 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     return refused(message);
   }
 
-  async function tryCopyOut(generation: Generation): Promise<Copies> {
+  /** One after the other: a roll-back may come while the copies of what it takes back are being written. */
+  function tryCopyOut(generation: Generation): Promise<Copies> {
     copiesOwed = true;
-    try {
-      await copyOut(generation);
-      copiesOwed = false;
-      return 'done';
-    } catch (error) {
-      const failure = asBirdfeedError(error);
-      report({ type: 'config', event: 'faulted', reason: failure.message });
-      return failure;
-    }
+    copying = copying
+      .then(() => copyOut(generation))
+      .then(
+        () => {
+          copiesOwed = false;
+          return 'done' as const;
+        },
+        (error: unknown) => {
+          const failure = asBirdfeedError(error);
+          report({ type: 'config', event: 'faulted', reason: failure.message });
+          return failure;
+        },
+      );
+    return copying;
   }
 
   async function copyOut(generation: Generation): Promise<void> {
@@ -268,7 +275,6 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     if (computation.census !== null) baseline = baselineOfCensus(computation.census);
     keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
     settledRegressions = feed.regressions;
-    if (feed.fresh(plan.mounts)) report({ type: 'confirmed' });
     if (feed.fresh(plan.mounts)) report({ type: 'confirmed' });
     report({ type: 'held', held: null });
     reportConfig(computation);

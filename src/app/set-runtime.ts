@@ -15,7 +15,13 @@ import type { Target } from '../reload/types.ts';
 import type { TreeView } from '../tree/types.ts';
 import { createChecker } from './checker.ts';
 import type { Feed } from './feed.ts';
-import { CommandReloader, commandTarget, describeOutcome, wantedGeneration } from './reloader.ts';
+import {
+  CommandReloader,
+  commandTarget,
+  describeOutcome,
+  type Refusal,
+  wantedGeneration,
+} from './reloader.ts';
 import { createSetLoop, type RunOutcome, reportGeneration, type SetLoop } from './set-loop.ts';
 import type { SetPlan } from './set-plan.ts';
 import type { StatusBoard } from './status-board.ts';
@@ -56,7 +62,7 @@ export class SetRuntime {
   readonly #commands: CommandReloader;
   /** What the daemons were last told to load. `current` is something else for as long as that is in doubt. */
   #told: Generation | null = null;
-  #takenBack: number | null = null;
+  #takenBack: TakenBack | null = null;
   #cancelLookups: () => void = () => {};
 
   constructor(deps: SetRuntimeDeps) {
@@ -73,6 +79,7 @@ export class SetRuntime {
       acknowledged: () => store.state.value.acknowledged,
       acknowledge: (target, ack) => store.state.update((state) => withAcknowledgement(state, target, ack)),
       onOutcome: ({ settled, reason }) => this.#commandsDone(settled, reason),
+      onRefused: (generation, refusal) => this.#refused(generation, refusal),
     });
     this.#loop = createSetLoop({
       ...deps,
@@ -100,7 +107,7 @@ export class SetRuntime {
 
   /** Connects to the daemons and has them load what `current` holds, if anything. */
   start(): void {
-    const { store, board, log } = this.#deps;
+    const { store, log } = this.#deps;
     const names = [
       ...this.#deps.targets.map(({ socket }) => socket),
       ...this.#loop.plan.reloads.map(commandTarget),
@@ -108,11 +115,8 @@ export class SetRuntime {
     store.state.update((state) => withTargets(state, names)).catch((error: unknown) => this.#warn(error));
     this.#targets?.start();
     if (store.current === null) return;
-    // Heals copies that were edited, lost or half-written; what is equal is left alone.
-    void this.#loop.copyOut(store.current);
-    reportGeneration((fact) => board.report(fact), store.current);
     log.info({ generation: store.current.number, set: this.#loop.plan.name }, 'generation in place');
-    this.#tell(store.current);
+    void this.use(store.current);
   }
 
   async run(): Promise<RunOutcome> {
@@ -127,28 +131,36 @@ export class SetRuntime {
     return outcome;
   }
 
-  /** Has BIRD load this generation, e.g. after a roll-back. */
-  use(generation: Generation): void {
+  /**
+   * Has BIRD load a generation that is `current`, at the start or after a roll-back, and brings the copies up to date:
+   * edited, lost and half-written ones too. What is equal is left alone.
+   */
+  async use(generation: Generation): Promise<void> {
     reportGeneration((fact) => this.#deps.board.report(fact), generation);
-    this.#tell(generation);
+    this.#tell(generation, false);
+    const copies = await this.#loop.copyOut(generation);
+    if (copies === 'done' && this.#told === generation) this.#commands.want(generation);
   }
 
   /** Where BIRD and the commands stand, when they are done or after `timeoutMs`. Null: all is applied, or nobody is told. */
   async reloaded(timeoutMs: number, signal: AbortSignal): Promise<BirdfeedError | null> {
     await this.#commands.settled();
-    const { bird } = this.#deps.board.status;
-    if (this.#targets === null) {
-      const failed = this.tellsAnyone && bird.state === 'unapplied';
-      return failed ? new BirdfeedError('BF_COMMAND_FAILED', bird.reason ?? 'a reload command failed') : null;
+    const outcome = (await this.#targets?.settled(timeoutMs, signal)) ?? null;
+    if (this.#takenBack !== null) {
+      await this.#takenBack.done;
+      return this.#takenBack.error;
     }
-    const outcome = await this.#targets.settled(timeoutMs, signal);
-    return reloadError(outcome);
+    if (outcome !== null) return reloadError(outcome);
+    const { bird } = this.#deps.board.status;
+    const failed = this.tellsAnyone && bird.state === 'unapplied';
+    return failed ? new BirdfeedError('BF_COMMAND_FAILED', bird.reason ?? 'a reload command failed') : null;
   }
 
   async stop(): Promise<void> {
     this.#cancelLookups();
     this.#targets?.stop();
     await this.#commands.stop();
+    await this.#takenBack?.done;
   }
 
   /** Reload commands read the copies, so they wait for those. */
@@ -211,8 +223,7 @@ export class SetRuntime {
     const told = this.#told;
     if (told === null || told.number !== outcome.generation) return;
     if (outcome.type === 'applied') this.#keep(told, outcome).catch((error: unknown) => this.#warn(error));
-    if (outcome.type === 'refused')
-      this.#takeBack(told, outcome).catch((error: unknown) => this.#warn(error));
+    for (const { result } of outcome.targets) if (result.type === 'refused') this.#refused(told, result);
   }
 
   #reportTarget(target: Target, result: TargetResult): void {
@@ -263,32 +274,31 @@ export class SetRuntime {
     await store.putInPlace(previous);
   }
 
-  /** A daemon refused the generation: `current` goes back to the one before, and so do the daemons that took it. */
-  async #takeBack(told: Generation, outcome: SetOutcome): Promise<void> {
+  #refused(told: Generation, refusal: Refusal): void {
+    if (this.#takenBack?.generation === told) return;
+    const reason = `BIRD refused generation ${told.number}: ${refusal.message}`;
+    const done = this.#takeBack(told, refusal, reason).catch((error: unknown) => this.#warn(error));
+    this.#takenBack = { generation: told, error: new BirdfeedError('BF_BIRD_REFUSED', reason), done };
+  }
+
+  /** `current` goes back to the generation before, and so do the copies and the daemons that took it. */
+  async #takeBack(told: Generation, { message, birdVersion }: Refusal, reason: string): Promise<void> {
     const { store, board, clock, log } = this.#deps;
-    const refusal = outcome.targets.find(({ result }) => result.type === 'refused')?.result;
-    if (refusal?.type !== 'refused' || this.#takenBack === told.number) return;
-    this.#takenBack = told.number;
-    const { message, birdVersion } = refusal;
     const at = new Date(clock.now()).toISOString();
     const { contentDigest } = told.stamp;
     await store.state.update((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
     const previous = this.#previousOf(told);
-    const fields = { generation: told.number, back: previous?.number ?? null, reason: message };
     log.error(
-      fields,
+      { generation: told.number, back: previous?.number ?? null, reason: message },
       previous === null
         ? 'BIRD refused the configuration, and there is none to go back to'
         : 'BIRD refused the configuration; the last good one is current again',
     );
-    board.report({
-      type: 'config',
-      event: 'faulted',
-      reason: `BIRD refused generation ${told.number}: ${message}`,
-    });
-    if (previous === null || this.#told !== told) return;
-    if (store.current?.number === told.number) await store.putInPlace(previous);
-    this.use(previous);
+    if (previous !== null && this.#told === told) {
+      if (store.current?.number === told.number) await store.putInPlace(previous);
+      await this.use(previous);
+    }
+    board.report({ type: 'config', event: 'faulted', reason });
   }
 
   /** The generation before this one, if it is still whole. */
@@ -319,6 +329,13 @@ export class SetRuntime {
       'not written, tried again with the next change',
     );
   }
+}
+
+/** A generation that a daemon refused. `done` resolves when the one before is in place again. */
+interface TakenBack {
+  readonly generation: Generation;
+  readonly error: BirdfeedError;
+  readonly done: Promise<void>;
 }
 
 function refusalOf(result: TargetResult): string | null {
