@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { binaries, requireBinary, requireNamespaces } from '../../support/binaries.ts';
 import type { BirdDaemon } from '../../support/bird-daemon.ts';
-import { Birdfeed, runBirdfeed } from '../../support/birdfeed.ts';
+import { Birdfeed } from '../../support/birdfeed.ts';
 import { calicoMesh, calicoNode, calicoPool, fillEtcd, meshNode } from '../../support/calico.ts';
 import { EtcdServer } from '../../support/etcd-server.ts';
 import { createNetwork } from '../../support/netns.ts';
@@ -107,7 +107,7 @@ describe.each(FLAVOURS)('with etcd gone and birdfeed gone, a fresh %s', (_name, 
 
 describe('booting from the cache', () => {
   beforeEach(async () => {
-    await etcd.restart();
+    if (!etcd.isRunning) await etcd.restart();
     await fillEtcd(etcd.client, calicoMesh(3));
   });
 
@@ -232,9 +232,6 @@ async function publish(host: Host, count: number): Promise<void> {
     if (number > 1) await etcd.client.put(...meshNode(10 + number));
     expect(await onetime(host, etcd, ['--reload', 'none'])).toMatchObject({ code: 0 });
   }
-  expect(await runBirdfeed(['generations', 'list', '--json', '--cache', host.cache])).toMatchObject({
-    code: 0,
-  });
 }
 
 /** An etcd that is not there. */

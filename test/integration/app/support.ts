@@ -163,3 +163,8 @@ export function readState({ cache }: Host): CacheState {
   const file = JSON.parse(readFileSync(join(cache, 'state.json'), 'utf8')) as { value: CacheState };
   return file.value;
 }
+
+/** The text of a template that birdfeed ships. */
+export function shippedTemplate(name: string): string {
+  return readFileSync(new URL(`../../../templates/${name}`, import.meta.url), 'utf8');
+}
