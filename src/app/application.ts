@@ -114,8 +114,9 @@ export class Application {
   }
 
   #loadPlans(): Promise<readonly SetPlan[]> {
-    const { options, env, nodeName, dialect, clock, cache } = this.#deps;
+    const { options, env, nodeName, dialect, clock, log, cache } = this.#deps;
     return loadPlans({
+      log,
       options,
       env,
       nodeName,

@@ -5,6 +5,7 @@ import { readResourceFiles } from '../config/resource-files.ts';
 import { parseResources, type Resource } from '../config/resources.ts';
 import type { Clock } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
+import type { Logger } from '../core/log.ts';
 import { loadLastGood } from '../generation/last-good.ts';
 import { DEFAULT_SET, layoutOf } from '../generation/layout.ts';
 import type { Destination } from '../generation/types.ts';
@@ -32,6 +33,7 @@ export interface PlanDeps {
   readonly dialect: Dialect | null;
   readonly cacheDir: string;
   readonly clock: Clock;
+  readonly log: Logger;
   /** What an earlier plan of this process looked up for a set; null at first. */
   lookupsOf(set: string): Lookups | null;
   /** The time that templates of a set were last rendered with, by the stamp of its current generation. */
@@ -53,6 +55,7 @@ export async function loadPlans(deps: PlanDeps): Promise<readonly SetPlan[]> {
     globalPrefix: options.prefix ?? '',
   });
   throwAll([...read.errors, ...parsed.errors]);
+  for (const warning of parsed.warnings) deps.log.warn({ warning }, 'a resource file looks wrong');
   const used = parsed.resources.filter(({ model, dialects }) =>
     dialects === null
       ? model !== 'calico' || dialect !== null

@@ -139,11 +139,6 @@ function judgeCheckCommand(command: string, file: string, result: CommandResult)
   return { type: 'failed', file, line, message, birdVersion: null };
 }
 
-/** True for a check command that never looks at the staged file, so that it judges the old content. */
-export function ignoresStagedFile(command: string): boolean {
-  return !/\{\{\s*\.?src\s*\}\}/.test(command);
-}
-
 /** Names files as within the generation: the staged directory's name is random and gone by the time it is read. */
 function shorten(outcome: CheckOutcome, directory: string): CheckOutcome {
   if (outcome.type !== 'failed' || !outcome.file.startsWith(`${directory}/`)) return outcome;
