@@ -89,7 +89,7 @@ const RULES: readonly Rule[] = [
   ),
   // TLS spoken to plain text, and the reverse
   rule(
-    /before secure TLS connection was established|wrong version number|packet length too long/i,
+    /during the TLS handshake|before secure TLS connection was established|wrong version number|packet length too long/i,
     'BF_DATASTORE_TLS',
     ({ endpoint }, text) =>
       `etcd at ${endpoint} did not complete the TLS handshake; if it has no TLS, write http:// in --etcd-endpoints (${text})`,

@@ -36,9 +36,14 @@ export function probe(
     const abort = () => fail(new Error('stopped'));
     const cancelTimer = clock.after(context.afterMs, () => finish(() => reject(silence(context))));
     signal.addEventListener('abort', abort, { once: true });
+    let secured = false;
+    socket.once('secureConnect', () => {
+      secured = true;
+    });
+    const failClosed = (cause?: unknown) => fail(new Error(closedEarly(endpoint, secured), { cause }));
     // Stays for good: a destroyed socket may still report an error, which nobody else would catch.
-    socket.on('error', fail);
-    socket.once('close', () => fail(new Error(closedEarly(endpoint))));
+    socket.on('error', (error) => (isCut(error) ? failClosed(error) : fail(error)));
+    socket.once('close', () => failClosed());
     socket.on('data', (chunk) => {
       heard = Buffer.concat([heard, chunk]);
       if (heard.length < FRAME_HEADER_BYTES) return;
@@ -60,7 +65,17 @@ function open({ url, secure }: Endpoint, { ca, cert, key }: Credentials): Socket
   return tlsConnect({ ...address, ...names, ...pem, ALPNProtocols: ['h2'] });
 }
 
-function closedEarly({ secure }: Endpoint): string {
+/** Whether a server closes or resets a connection that it does not like is a matter of chance: one cause, one text. */
+function isCut(error: NodeJS.ErrnoException): boolean {
+  return (
+    error.code === 'ECONNRESET' ||
+    error.code === 'EPIPE' ||
+    error.message.includes('before secure TLS connection was established')
+  );
+}
+
+function closedEarly({ secure }: Endpoint, secured: boolean): string {
+  if (secure && !secured) return 'it ended the connection during the TLS handshake';
   const what = 'it ended the connection before it answered';
   return secure ? what : `${what}; if it demands TLS, write https:// in --etcd-endpoints`;
 }

@@ -7,7 +7,7 @@ import { Attempts } from './attempts.ts';
 import type { EtcdConnection } from './connection.ts';
 import type { Witness } from './decode.ts';
 import { createDialler, type Dialler } from './dialler.ts';
-import { type FailureContext, failureOf, isTooLarge } from './failures.ts';
+import { type FailureContext, failureOf, isTooLarge, wantsNewToken } from './failures.ts';
 import { readHead } from './head.ts';
 import { firstReason, type Head, type Held, heldAfter, heldAfterList, positionOf, wentBack } from './held.ts';
 import { type LifeEvent, type LifeState, nextState } from './life.ts';
@@ -86,6 +86,7 @@ class EtcdRun {
   #interrupt = new AbortController();
   /** Watches in a row that went silent without having delivered anything. */
   #silences = 0;
+  #tokenRanOut = false;
   /** Since when the watch is open. */
   #openSince: number | undefined;
 
@@ -203,6 +204,7 @@ class EtcdRun {
     const end = await Promise.race([watch.opened, watch.ended]);
     if (end !== undefined) return this.#ended(end);
     this.#openSince = this.#deps.clock.monotonic();
+    this.#tokenRanOut = false;
     if (this.#losses.open) this.#reportConnected();
     return 'opened';
   }
@@ -249,6 +251,11 @@ class EtcdRun {
     // Splitting one revision of very many small events takes etcd a time that grows with their number squared, during
     // which it says nothing, and it would begin anew on every resumption. A list is over that revision in no time.
     if (this.#silences >= 2) this.#wanted ??= 'reconnect';
+    if (end.kind === 'failed' && wantsNewToken(end.error.cause) && !this.#tokenRanOut) {
+      // Between the read and the watch. The next read gets a new one; a second time in a row is a failure.
+      this.#tokenRanOut = true;
+      return 'doubted';
+    }
     if (end.kind === 'silent' || end.kind === 'failed') throw end.error;
     return 'doubted';
   }

@@ -31,7 +31,7 @@ describe('a login', () => {
   it.each(['simple', 'jwt'] as const)(
     'with a %s token is renewed when it runs out, for the watch too',
     async (kind) => {
-      const { etcd, proxy, url } = await start(kind, 1);
+      const { etcd, proxy, url } = await start(kind, 2);
       await etcd.client.enableAuth('root-pw');
       await etcd.client.addReader('app', 'app-pw', '/a');
       await etcd.client.put('/a/1', 'one');
@@ -39,7 +39,7 @@ describe('a login', () => {
       await follower.reads('/a/1', 'one');
       // Longer than the token lives; an open stream is not touched by that.
       const waited = performance.now();
-      await until(() => performance.now() - waited > 2_500, { timeout: 4_000 });
+      await until(() => performance.now() - waited > 3_500, { timeout: 5_000 });
       await etcd.client.put('/a/1', 'two');
       await follower.reads('/a/1', 'two');
       expect(follower.all('lost')).toEqual([]);
@@ -64,10 +64,12 @@ describe('a login', () => {
       'BF_DATASTORE_AUTH',
       `etcd at ${url} refused the user "app": unknown user or wrong password (--etcd-username, --etcd-password)`,
     ]);
+    const refused = performance.now();
+    await until(() => performance.now() - refused > 1_500, { timeout: 3_000 });
+    expect(follower.all('lost')).toHaveLength(1);
     await etcd.client.put('/a/1', 'one');
     await etcd.client.addReader('app', 'app-pw', '/a');
     await follower.reads('/a/1', 'one');
-    expect(follower.all('lost')).toHaveLength(1);
   });
 
   it('without the right to read a mount names what is missing', async () => {

@@ -213,6 +213,27 @@ describe('etcd source', () => {
     expect(told(1)).toEqual(['lost BF_DATASTORE_AUTH']);
   });
 
+  it('gets a new token when its own ran out just before the watch, and says so only when that does not help', async () => {
+    await start();
+    const refuse = () =>
+      etcd.stream.respond({
+        watch_id: '-1',
+        created: true,
+        canceled: true,
+        cancel_reason: 'etcdserver: invalid auth token',
+      });
+    etcd.confirms = false;
+    source.relist();
+    await clock.advance(0);
+    const before = events.length;
+    refuse();
+    await clock.advance(0);
+    expect([told(before), etcd.streams.length]).toEqual([[], 3]);
+    refuse();
+    await clock.advance(0);
+    expect(told(before)).toEqual(['lost BF_DATASTORE_AUTH']);
+  });
+
   it('stops at an event of a kind that it does not know, without having taken the batch', async () => {
     await start();
     const kv = keyValue('/a/1', 'v', 11);
