@@ -45,7 +45,7 @@ async function main() {
 async function show({ folder, daemons, signal }) {
   const fixtures = join(folder, 'cluster');
   const cache = join(folder, 'cache');
-  const nodes = join(fixtures, 'nodes.yaml');
+  const workers = join(fixtures, 'workers.yaml');
   const common = ['--fixtures', fixtures, '--node-name', NODE_NAME, '--bird', 'bird2', '--cache', cache];
   const start = (...options) => {
     const daemon = startDaemon([...common, '--listen', 'none', ...options], signal);
@@ -69,18 +69,18 @@ same cluster id, so the session with it is an ordinary one:`);
   say('Now birdfeed watches the cluster, and the node worker4 joins it.');
   const watching = start('--show-diff', 'always');
   await watching.log((line) => line.msg === 'ready');
-  await appendFile(nodes, WORKER_4);
+  await appendFile(workers, WORKER_4);
   const joined = await watching.log((line) => line.msg === 'generation published');
   print(await watching.diff());
   say(`generation ${joined.generation} is published; ${joined.changes}`);
 
   heading('A change that resets sessions');
   say('worker4 becomes a reflector, too. Who is told what follows from its cluster id and label.');
-  const before = await readFile(nodes, 'utf8');
+  const before = await readFile(workers, 'utf8');
   const spec = '  name: worker4\nspec:\n  bgp:\n';
   const labelled =
     '  name: worker4\n  labels:\n    route-reflector: "true"\nspec:\n  bgp:\n    routeReflectorClusterID: 244.0.0.1\n';
-  await writeFile(nodes, before.replace(spec, labelled));
+  await writeFile(workers, before.replace(spec, labelled));
   const promoted = await watching.log(
     (line) => line.msg === 'generation published' && line.generation > joined.generation,
   );
