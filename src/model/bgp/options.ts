@@ -5,7 +5,7 @@
 export interface CompatOptions {
   /** A BGPFilter that a BGPPeer names but that does not exist is skipped. Otherwise such a session exchanges no routes. */
   readonly missingFilterFailsOpen: boolean;
-  /** A session whose password is missing is opened without one. Otherwise it is withheld. */
+  /** A session whose password is missing is opened without one. Otherwise it keeps its last good one, or is withheld. */
   readonly missingPasswordOpensSession: boolean;
   /** Cluster IPs of services are advertised although they lie outside `serviceClusterIPs`. */
   readonly serviceClusterIPsUnchecked: boolean;

@@ -69,7 +69,10 @@ export function createCalicoProducer({
       previous: before?.reading,
       parsed,
     });
-    const secrets = keepSecrets(view, reading.cluster, interests, before?.secrets ?? NO_SECRETS, lastGood);
+    const { cluster } = reading;
+    const secrets = options.compat.missingPasswordOpensSession
+      ? { cluster, texts: NO_SECRETS.texts, absent: [], read: cluster }
+      : keepSecrets(view, cluster, interests, before?.secrets ?? NO_SECRETS, lastGood);
     const computation = computeNode(secrets.cluster, nodeName, options, before?.computation);
     return { reading, interests, secrets, computation };
   }
