@@ -10,10 +10,10 @@ import { type MeshInputs, meshSessions, whyNoMesh } from './mesh.ts';
 import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
 import { addressOf, type Claim, claims, type PeeringInputs, winningClaims } from './peerings.ts';
-import { defaultPolicies, peerPlan, planProblems } from './plans.ts';
+import { defaultPolicies, openPassword, peerPlan, planProblems } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
-import type { Candidate, SessionContext, WithheldReason } from './sessions.ts';
+import type { Candidate, PeerPlan, SessionContext, WithheldReason } from './sessions.ts';
 import { shadowedNodes, sharedAddresses } from './shared-addresses.ts';
 import { ownBlocks, staticRoutes } from './static-routes.ts';
 import type { FamilyModel, NodeSettings, Session } from './types.ts';
@@ -60,7 +60,7 @@ export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult 
     problems: [
       ...policy.problems,
       ...meshProblems(inputs, meshed),
-      ...peers.flatMap((peer) => planProblems(inputs.cluster, peer, inputs.options)),
+      ...plansOf(peering, peers).flatMap((plan) => planProblems(inputs.cluster, plan, inputs.options)),
       ...winners.flatMap(withheldProblems),
     ],
     secrets: neededSecrets(peers, meshed, inputs),
@@ -128,6 +128,10 @@ function together(
   if (options.compat.meshBesideExplicitPeer) return [...mesh, ...explicit];
   const addresses = new Set(explicit.map((session) => session.address));
   return [...mesh.filter((session) => !addresses.has(session.address)), ...explicit];
+}
+
+function plansOf(peering: PeeringInputs | null, peers: readonly BgpPeerResource[]): readonly PeerPlan[] {
+  return peering === null ? [] : peers.map(peering.planOf);
 }
 
 /** The BGPPeers that matter to this node, sorted by name. */
@@ -236,6 +240,8 @@ function meshProblems(
 ): readonly Problem[] {
   if (mesh === null) return [];
   const why = whyNoMesh(cluster, settings, mesh.password, options.compat);
+  if (why === null)
+    return openPassword('BGPConfiguration/default', 'spec.nodeMeshPassword', mesh.password, options);
   if (why !== 'password-missing' && why !== 'password-invalid') return [];
   return [
     {

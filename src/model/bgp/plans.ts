@@ -4,7 +4,7 @@ import { policyNames } from './export-policy.ts';
 import { type Direction, filterCall } from './filters.ts';
 import type { Recall } from './memory.ts';
 import type { ModelOptions } from './options.ts';
-import { resolvePassword } from './passwords.ts';
+import { type Password, resolvePassword } from './passwords.ts';
 import { accept, call, type PolicyFilter, reject, type Statement } from './policy.ts';
 import type { PeerPlan, Policies } from './sessions.ts';
 
@@ -79,9 +79,35 @@ function policies(
 /** What is wrong with a BGPPeer that has sessions. */
 export function planProblems(
   cluster: Cluster,
-  peer: BgpPeerResource,
+  { peer, password }: PeerPlan,
   options: ModelOptions,
 ): readonly Problem[] {
+  return [
+    ...missingFilters(cluster, peer, options),
+    ...openPassword(`BGPPeer/${peer.name}`, 'spec.password', password, options),
+  ];
+}
+
+/** Said where Calico's behaviour is asked for; otherwise the sessions are withheld, which is said elsewhere. */
+export function openPassword(
+  subject: string,
+  field: string,
+  { fault, detail }: Password,
+  { compat }: ModelOptions,
+): readonly Problem[] {
+  if (fault !== 'password-missing' || !compat.missingPasswordOpensSession) return [];
+  return [
+    {
+      severity: 'warning',
+      id: fault,
+      subject,
+      field,
+      message: `${detail}; sessions are opened without a password`,
+    },
+  ];
+}
+
+function missingFilters(cluster: Cluster, peer: BgpPeerResource, options: ModelOptions): readonly Problem[] {
   const consequence = options.compat.missingFilterFailsOpen
     ? 'it is skipped'
     : 'sessions of this peer exchange no routes until there is';
