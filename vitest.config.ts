@@ -12,6 +12,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           pool: 'threads',
+          // Property tests take seconds on a busy machine.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },
