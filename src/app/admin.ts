@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { join } from 'node:path';
@@ -14,6 +15,18 @@ export type AdminRequest =
 export type AdminReply =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly message: string };
+
+/**
+ * Which pid namespace this process is in: the container, so to speak. A cache is shared between a pod and its successor;
+ * a probe must be answered by the birdfeed of its own container. Null where the kernel does not tell.
+ */
+export function processNamespace(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return null;
+  }
+}
 
 const MAX_BODY = 4096;
 /** sockaddr_un on Linux. */

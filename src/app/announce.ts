@@ -4,6 +4,7 @@ import type { Options } from '../config/options.ts';
 import type { Logger } from '../core/log.ts';
 import type { Generation } from '../generation/types.ts';
 import { compareSessions, describeSessionChanges, type NamedText, unifiedDiff } from './changes.ts';
+import type { RunOutcome } from './set-loop.ts';
 
 export interface Announcement {
   readonly options: Options;
@@ -29,6 +30,30 @@ export async function announceGeneration({
   );
   if (!showsDiff(options) || previous === null) return;
   process.stdout.write(await unifiedDiff(textsOf(previous), textsOf(generation)));
+}
+
+export interface Intent {
+  readonly options: Options;
+  readonly log: Logger;
+  readonly set: string;
+  readonly current: Generation | null;
+  readonly intent: Extract<RunOutcome, { type: 'would-change' }>;
+}
+
+/** The same for what `--noop` does not publish. */
+export async function announceIntent({ options, log, set, current, intent }: Intent): Promise<void> {
+  const { sessions } = intent.computation;
+  const changes = describeSessionChanges(compareSessions(current?.stamp.sessions ?? [], sessions));
+  log.info(
+    { set, sessions: sessions.length, changes },
+    'would publish a new generation; nothing written (noop)',
+  );
+  if (!showsDiff(options) || current === null) return;
+  const after = intent.rendering.files.map(({ name, content }) => ({
+    name,
+    text: Buffer.from(content).toString('utf8'),
+  }));
+  process.stdout.write(await unifiedDiff(textsOf(current), after));
 }
 
 function showsDiff({ showDiff, fixtures }: Options): boolean {

@@ -1,6 +1,6 @@
 import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
-import { asBirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { covers } from '../core/prefix.ts';
 import { VERSION } from '../core/version.ts';
@@ -15,6 +15,7 @@ import { targetsFor } from './bird-setup.ts';
 import { type CacheDeps, openBootedStore } from './cache.ts';
 import { Feed, type FeedGroup, unionMounts } from './feed.ts';
 import { loadPlans } from './plan.ts';
+import { problemOf } from './problem-of.ts';
 import type { RunOutcome } from './set-loop.ts';
 import type { SetPlan } from './set-plan.ts';
 import { SetRuntime } from './set-runtime.ts';
@@ -60,6 +61,8 @@ export class Application {
   readonly #asked = new Map<string, readonly Mount[]>();
   #optional: readonly string[] = [];
   #opening: Promise<void> = Promise.resolve();
+  /** Why the resources or templates as they are now on disk are not used. */
+  #unusable: BirdfeedError | null = null;
   #started = false;
 
   private constructor(deps: AppDeps) {
@@ -101,9 +104,15 @@ export class Application {
    * @throws BirdfeedError saying what is wrong
    */
   async reread(): Promise<void> {
-    const plans = await this.#loadPlans();
-    await this.#usePlans(plans);
-    for (const set of this.sets) this.#deps.onChange(set);
+    try {
+      await this.#usePlans(await this.#loadPlans());
+      this.#unusable = null;
+    } catch (error) {
+      this.#unusable = asBirdfeedError(error);
+      throw error;
+    } finally {
+      for (const set of this.sets) this.#deps.onChange(set);
+    }
   }
 
   /** Sources first, so that nothing new comes; then what is under way. */
@@ -168,6 +177,10 @@ export class Application {
       feed: this.feed,
       requireMounts: (mounts) => this.#requireMounts(plan.name, mounts),
       mountsOpen: () => this.#optional.every((prefix) => this.feed.prefixes('optional').includes(prefix)),
+      outerProblems: () => [
+        ...(this.#unusable === null ? [] : [problemOf(this.#unusable)]),
+        ...this.feed.problems(),
+      ],
       store,
       board,
       clock,

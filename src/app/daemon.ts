@@ -12,8 +12,10 @@ import { type CacheDeps, lockCache, openBootedStore } from './cache.ts';
 import { createDeferredLogger } from './deferred-log.ts';
 import { groupId } from './file-group.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { Listener } from './listener.ts';
 import { cacheDirectory, nodeName as resolveNodeName } from './paths.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
+import type { RunOutcome } from './set-loop.ts';
 import { createStatusBoard } from './status-board.ts';
 
 const RETRY = { initialMs: 1_000, maxMs: 60_000 };
@@ -48,6 +50,7 @@ class Daemon {
   readonly #holdAttempts = new Map<AppSet, { attempt: number; cancel: () => void }>();
   readonly #servers: Server[] = [];
   #app: Application | null = null;
+  readonly #listener: Listener;
   #stopWatching: () => Promise<void> = async () => {};
 
   constructor(
@@ -61,6 +64,14 @@ class Daemon {
     this.#lifecycle = lifecycle;
     this.#log = log;
     this.#nodeName = resolveNodeName(options, hostname());
+    const { listen, unreadyWhenStale: unreadyWhenStaleMs } = options;
+    this.#listener = new Listener({
+      listen,
+      unreadyWhenStaleMs,
+      clock: this.#clock,
+      log,
+      status: () => this.#status(),
+    });
   }
 
   async run(): Promise<void> {
@@ -101,6 +112,7 @@ class Daemon {
     for (const { cancel } of this.#holdAttempts.values()) cancel();
     await Promise.all([...this.#schedulers.values()].map((scheduler) => scheduler.stop()));
     await this.#app?.stop();
+    this.#listener.close();
     for (const server of this.#servers) {
       server.close();
       server.closeAllConnections();
@@ -134,7 +146,7 @@ class Daemon {
 
   async #standby(): Promise<void> {
     await this.#attachLog();
-    await this.#listen();
+    await this.#listener.open();
   }
 
   #logReady: Promise<void> | null = null;
@@ -168,6 +180,7 @@ class Daemon {
 
   async #step(set: AppSet): Promise<'done' | 'retry'> {
     const outcome = await set.runtime.run();
+    if (outcome.type === 'would-change') await this.#announceIntent(set, outcome);
     if (outcome.type === 'held') this.#retestHold(set);
     else this.#forgetHold(set);
     const copies =
@@ -194,6 +207,13 @@ class Daemon {
     await announceGeneration({ options: this.#options, log: this.#log, set: set.name, generation, previous });
   }
 
+  /** With `noop`: what would be published. */
+  async #announceIntent(set: AppSet, intent: Extract<RunOutcome, { type: 'would-change' }>): Promise<void> {
+    const { announceIntent } = await import('./announce.ts');
+    const { current } = set.store;
+    await announceIntent({ options: this.#options, log: this.#log, set: set.name, current, intent });
+  }
+
   /** Before there is an application there is only waiting for the cache. */
   #status() {
     if (this.#app !== null) return overallStatus(this.#app);
@@ -205,23 +225,8 @@ class Daemon {
     return board.status;
   }
 
-  async #listen(): Promise<void> {
-    if (this.#options.listen === 'none' || this.#servers.length > 0) return;
-    const { startStatusServer } = await import('../status/server.ts');
-    const { createMetrics } = await import('../status/metrics.ts');
-    const metrics = createMetrics();
-    const status = () => this.#status();
-    const server = await startStatusServer(this.#options.listen, {
-      clock: this.#clock,
-      status,
-      unreadyWhenStaleMs: this.#options.unreadyWhenStale,
-      metrics: () => metrics(status(), this.#clock.now()),
-    });
-    this.#servers.push(server);
-  }
-
   async #serve(cacheDir: string): Promise<void> {
-    await this.#listen();
+    await this.#listener.open();
     if (this.#options.noop) return;
     const [{ startAdminServer }, { createOperator }] = await Promise.all([
       import('./admin.ts'),
@@ -253,7 +258,6 @@ class Daemon {
       } catch (error) {
         const { code, message } = asBirdfeedError(error);
         this.#log.error({ code, reason: message }, 'new resources or templates not used; the old ones stay');
-        for (const set of app.sets) set.board.report({ type: 'config', event: 'faulted', reason: message });
       }
     };
     const watcher = await watchConfiguration(this.#options, reread);

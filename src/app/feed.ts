@@ -1,4 +1,4 @@
-import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { sortedBy } from '../core/order.ts';
 import { covers } from '../core/prefix.ts';
@@ -7,6 +7,7 @@ import type { Problem } from '../model/types.ts';
 import type { MountStatus } from '../status/status.ts';
 import type { Tree } from '../tree/tree.ts';
 import type { Entry } from '../tree/types.ts';
+import { problemOf } from './problem-of.ts';
 
 export interface FeedInput {
   readonly source: Source;
@@ -172,7 +173,7 @@ export class Feed {
         return this.#deps.prepare(event.entries);
       case 'problems':
         for (const { code, message, details } of event.problems) log.warn({ code, ...details }, message);
-        this.#problems.set(source, event.problems.map(asProblem));
+        this.#problems.set(source, event.problems.map(problemOf));
         return onChange();
       case 'lost':
         this.#update(prefix, { synced: false, error: event.error.message });
@@ -221,17 +222,6 @@ export class Feed {
       mounts.some((mount) => covers(status.prefix, mount.prefix) || covers(mount.prefix, status.prefix)),
     );
   }
-}
-
-function asProblem({ code, message, details }: BirdfeedError): Problem {
-  const { file, field } = details;
-  return {
-    severity: 'error',
-    id: code.replace(/^BF_/, '').toLowerCase().replaceAll('_', '-'),
-    subject: typeof file === 'string' ? file : 'datastore',
-    field: typeof field === 'string' ? field : null,
-    message,
-  };
 }
 
 function noGroup(): GroupState {

@@ -3,7 +3,7 @@ import type { Options } from '../config/options.ts';
 import { systemClock } from '../core/clock.ts';
 import { BirdfeedError, EXIT, type ExitCode } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
-import { announceGeneration } from './announce.ts';
+import { announceGeneration, announceIntent } from './announce.ts';
 import { Application, type AppSet } from './application.ts';
 import { chooseDialect } from './bird-setup.ts';
 import { type CacheDeps, lockBusy, lockCache, openBootedStore } from './cache.ts';
@@ -168,10 +168,7 @@ async function concludeSet(
 ): Promise<number> {
   switch (outcome.type) {
     case 'would-change':
-      log.info(
-        { set: set.name, sessions: outcome.computation.sessions.length },
-        'would publish a new generation; nothing written (noop)',
-      );
+      await announceIntent({ options, log, set: set.name, current: set.store.current, intent: outcome });
       return EXIT.findings;
     case 'published':
     case 'unchanged':

@@ -4,7 +4,7 @@ import type { Logger } from '../core/log.ts';
 import { withApproval } from '../generation/state.ts';
 import { probeReadiness } from '../status/server.ts';
 import { headline } from '../status/status.ts';
-import type { AdminRequest } from './admin.ts';
+import { type AdminRequest, processNamespace } from './admin.ts';
 import { type Application, type AppSet, overallStatus } from './application.ts';
 
 export interface OperatorDeps {
@@ -24,10 +24,13 @@ export function createOperator(deps: OperatorDeps): (request: AdminRequest) => P
         const status = overallStatus(app);
         return { headline: headline(status), ...status };
       }
-      case 'probe':
-        return request.what === 'live'
+      case 'probe': {
+        const isLive = request.what === 'live';
+        const answer = isLive
           ? { live: true }
           : probeReadiness(overallStatus(app), clock.now(), deps.unreadyWhenStaleMs);
+        return { ...answer, processes: processNamespace() };
+      }
       case 'approve':
         return approve(request.digest);
       case 'rollback':

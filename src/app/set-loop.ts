@@ -16,6 +16,7 @@ import { saveLastGood } from '../generation/last-good.ts';
 import { verdictOn, withHold, withoutHold, withVerdict } from '../generation/state.ts';
 import type { Store } from '../generation/store.ts';
 import type { Generation, StampInput } from '../generation/types.ts';
+import type { Problem } from '../model/types.ts';
 import type { CheckOutcome } from '../reload/types.ts';
 import type { Fact } from '../status/status.ts';
 import type { TreeView } from '../tree/types.ts';
@@ -69,6 +70,8 @@ export interface SetLoopDeps {
   /** The version of the BIRD whose opinion counts, for remembered refusals; null when none is known. */
   birdVersion(): string | null;
   report(fact: Fact): void;
+  /** What is wrong around the data: files of the source, resources and templates that are not used. */
+  outerProblems(): readonly Problem[];
 }
 
 /** One set's way from the tree to a generation. Call `run` from one scheduler only: runs must not overlap. */
@@ -112,7 +115,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   async function runOnData(): Promise<RunOutcome> {
     const computed = plan.compute(deps.view);
-    const computation = { ...computed, problems: [...feed.problems(), ...computed.problems] };
+    const computation = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
     if (!deps.requireMounts(computation.mounts)) return stillReading();
     report({ type: 'problems', problems: computation.problems });
     const absent = nodeAbsence(computation);

@@ -9,6 +9,7 @@ import { withAcknowledgement, withTargets, withVerdict } from '../generation/sta
 import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
 import { isRefusal } from '../generation/verify.ts';
+import type { Problem } from '../model/types.ts';
 import type { TargetFact } from '../reload/target-types.ts';
 import { type SetOutcome, type TargetResult, Targets } from '../reload/targets.ts';
 import type { Target } from '../reload/types.ts';
@@ -35,6 +36,7 @@ export interface SetRuntimeDeps {
   readonly feed: Feed;
   requireMounts(mounts: readonly Mount[]): boolean;
   mountsOpen(): boolean;
+  outerProblems(): readonly Problem[];
   readonly store: Store;
   readonly board: StatusBoard;
   readonly clock: Clock;
