@@ -13,7 +13,7 @@ import { addressOf, type Claim, claims, type PeeringInputs, winningClaims } from
 import { defaultPolicies, openPassword, peerPlan, planProblems } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
-import type { Candidate, PeerPlan, SessionContext, WithheldReason } from './sessions.ts';
+import type { Candidate, SessionContext, WithheldReason } from './sessions.ts';
 import { shadowedNodes, sharedAddresses } from './shared-addresses.ts';
 import { ownBlocks, staticRoutes } from './static-routes.ts';
 import type { FamilyModel, NodeSettings, Session } from './types.ts';
@@ -60,7 +60,8 @@ export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult 
     problems: [
       ...policy.problems,
       ...meshProblems(inputs, meshed),
-      ...plansOf(peering, peers).flatMap((plan) => planProblems(inputs.cluster, plan, inputs.options)),
+      ...peers.flatMap((peer) => planProblems(inputs.cluster, peer, inputs.options)),
+      ...openPasswords(peering, peers),
       ...winners.flatMap(withheldProblems),
     ],
     secrets: neededSecrets(peers, meshed, inputs),
@@ -130,8 +131,11 @@ function together(
   return [...mesh.filter((session) => !addresses.has(session.address)), ...explicit];
 }
 
-function plansOf(peering: PeeringInputs | null, peers: readonly BgpPeerResource[]): readonly PeerPlan[] {
-  return peering === null ? [] : peers.map(peering.planOf);
+function openPasswords(peering: PeeringInputs | null, peers: readonly BgpPeerResource[]): readonly Problem[] {
+  if (peering === null) return [];
+  return peers.flatMap((peer) =>
+    openPassword(`BGPPeer/${peer.name}`, 'spec.password', peering.planOf(peer).password, peering.options),
+  );
 }
 
 /** The BGPPeers that matter to this node, sorted by name. */

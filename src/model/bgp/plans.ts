@@ -79,13 +79,21 @@ function policies(
 /** What is wrong with a BGPPeer that has sessions. */
 export function planProblems(
   cluster: Cluster,
-  { peer, password }: PeerPlan,
+  peer: BgpPeerResource,
   options: ModelOptions,
 ): readonly Problem[] {
-  return [
-    ...missingFilters(cluster, peer, options),
-    ...openPassword(`BGPPeer/${peer.name}`, 'spec.password', password, options),
-  ];
+  const consequence = options.compat.missingFilterFailsOpen
+    ? 'it is skipped'
+    : 'sessions of this peer exchange no routes until there is';
+  return peer.filters
+    .filter((name) => !cluster.filters.has(name))
+    .map((name) => ({
+      severity: 'error',
+      id: 'filter-missing',
+      subject: `BGPPeer/${peer.name}`,
+      field: 'spec.filters',
+      message: `there is no usable BGPFilter ${JSON.stringify(name)}; ${consequence}`,
+    }));
 }
 
 /** Said where Calico's behaviour is asked for; otherwise the sessions are withheld, which is said elsewhere. */
@@ -105,19 +113,4 @@ export function openPassword(
       message: `${detail}; sessions are opened without a password`,
     },
   ];
-}
-
-function missingFilters(cluster: Cluster, peer: BgpPeerResource, options: ModelOptions): readonly Problem[] {
-  const consequence = options.compat.missingFilterFailsOpen
-    ? 'it is skipped'
-    : 'sessions of this peer exchange no routes until there is';
-  return peer.filters
-    .filter((name) => !cluster.filters.has(name))
-    .map((name) => ({
-      severity: 'error',
-      id: 'filter-missing',
-      subject: `BGPPeer/${peer.name}`,
-      field: 'spec.filters',
-      message: `there is no usable BGPFilter ${JSON.stringify(name)}; ${consequence}`,
-    }));
 }
