@@ -6,7 +6,9 @@ import { type CheckedFile, checkStaged, checkWithCommand, type ScanFinding, wors
 import { findLocalBird, type LocalBird, probeLocalBird } from '../reload/local-bird.ts';
 import type { TargetSupervisor } from '../reload/target.ts';
 import type { CheckOutcome } from '../reload/types.ts';
+import { dialectConflict } from '../reload/version.ts';
 import { scanBirdFile } from '../render/scan.ts';
+import type { Dialect } from '../render/types.ts';
 import type { SetPlan } from './set-plan.ts';
 
 export interface CheckerDeps {
@@ -36,19 +38,18 @@ export function createChecker(
       return worst(commands) ?? { type: 'not-checked', why: 'nothing to check with' };
     if (options.syntaxCheck === 'off')
       return worst(commands) ?? { type: 'not-checked', why: 'checks are off' };
-    const files = await Promise.all(plan.daemonFiles.map(checkedFile));
+    const files = await Promise.all(plan.daemonFiles.map((file) => checkedFile(file, plan.dialect)));
     const bird = await checkStaged(directory, files, { ...run, dialect: plan.dialect, scan: findings });
     return worst([...commands, bird])!;
   };
 
-  async function checkedFile(file: string): Promise<CheckedFile> {
+  async function checkedFile(file: string, dialect: Dialect | null): Promise<CheckedFile> {
     const supervisor = deps.supervisors().find(({ target }) => target.file === file);
-    return {
-      file,
-      client: supervisor?.client ?? null,
-      birdVersion: supervisor?.state.birdVersion ?? null,
-      local: await local(file),
-    };
+    const birdVersion = supervisor?.state.birdVersion ?? null;
+    // A BIRD that does not speak the dialect will not load the file, so its opinion is none.
+    if (dialect !== null && dialectConflict(dialect, birdVersion) !== null)
+      return { file, client: null, birdVersion: null, local: await local(file) };
+    return { file, client: supervisor?.client ?? null, birdVersion, local: await local(file) };
   }
 
   /** Probed once: a package upgrade that swaps the binary under a running birdfeed also restarts BIRD. */
