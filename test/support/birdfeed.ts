@@ -211,7 +211,7 @@ export class Birdfeed extends BirdfeedProcess {
         async () => {
           if (!this.isRunning) return 'ended' as const;
           last = await this.status();
-          return isIt(last) ? last : false;
+          return (await isIt(last)) ? last : false;
         },
         { timeout: 20_000, ...options, what },
       ).then((found) => {
