@@ -71,12 +71,14 @@ const networks = fc.constantFrom(
   ],
   ...['192.168.1.0/26', '192.168.1.5/32', '192.168.2.9/32', '10.96.0.7/32'],
 );
+const LOCAL_PREFS = [null, 100, 2_147_482_623, 2_147_482_624, 2_147_483_135, 2_147_483_647, 3_000_000_000];
+const METRICS = [null, 0, 512, 1_023, 1_024, 2_147_483_647, 3_000_000_000];
 const communities = fc.constantFrom('1:2', '65000:7', '1:2:3', '4200000000:1:9');
 
 function arbitraryRoute(hasPath: boolean): fc.Arbitrary<Route> {
   const given = {
-    localPref: fc.constantFrom(null, 100, 2_147_482_623, 2_147_482_624, 2_147_483_135, 3_000_000_000),
-    metric: fc.constantFrom(null, 0, 512, 1_023, 1_024, 3_000_000_000),
+    localPref: fc.constantFrom(...LOCAL_PREFS),
+    metric: fc.constantFrom(...METRICS),
     communities: fc.uniqueArray(communities, { maxLength: 2 }),
     asPath: hasPath ? fc.array(fc.constantFrom(1, 2, 65_001), { maxLength: 3 }) : fc.constant([]),
   };
@@ -238,6 +240,18 @@ function sampleRoutes(hasPath: boolean): readonly Route[] {
   return [...new Map(routes.map((given) => [given.net, given])).values()];
 }
 
+/** Single addresses in the block, in the pool and outside, each with every priority, and some networks. */
+function priorityRoutes(hasPath: boolean): readonly Route[] {
+  const addresses = ['192.168.1', '192.168.2', '10.99.0'].flatMap((base) =>
+    LOCAL_PREFS.flatMap((localPref, i) =>
+      METRICS.map((metric, j) => `${base}.${i * METRICS.length + j}/32`).map((net, j) =>
+        route(net, { source: 'static', interface: '', preference: 200, localPref, metric: METRICS[j]! }),
+      ),
+    ),
+  );
+  return [...addresses, ...sampleRoutes(hasPath).filter(({ net }) => !net.endsWith('/32'))];
+}
+
 describe.each(DIALECTS)('in $bird a policy means what it says as data', (dialect) => {
   requireBinary(binaries[dialect.bird], dialect.bird);
 
@@ -287,7 +301,7 @@ describe.each(DIALECTS)('in $bird a policy means what it says as data', (dialect
     const options = modelOptions('bird2', { compat: compatOptions(asCalico) });
     const { functions, filters, kernelFilter } = computeNode(everything, 'a', options).model.ipv4;
     expect(
-      await differences(dialect, functions, [...filters, kernelFilter], sampleRoutes(dialect.hasPath)),
+      await differences(dialect, functions, [...filters, kernelFilter], priorityRoutes(dialect.hasPath)),
     ).toEqual([]);
   });
 });
