@@ -244,9 +244,10 @@ function sampleRoutes(hasPath: boolean): readonly Route[] {
 function priorityRoutes(hasPath: boolean): readonly Route[] {
   const addresses = ['192.168.1', '192.168.2', '10.99.0'].flatMap((base) =>
     LOCAL_PREFS.flatMap((localPref, i) =>
-      METRICS.map((metric, j) => `${base}.${i * METRICS.length + j}/32`).map((net, j) =>
-        route(net, { source: 'static', interface: '', preference: 200, localPref, metric: METRICS[j]! }),
-      ),
+      METRICS.map((metric, j) => {
+        const more = { interface: '', preference: 200, localPref, metric };
+        return route(`${base}.${i * METRICS.length + j}/32`, { source: 'static', ...more });
+      }),
     ),
   );
   return [...addresses, ...sampleRoutes(hasPath).filter(({ net }) => !net.endsWith('/32'))];
