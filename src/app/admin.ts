@@ -9,8 +9,8 @@ export type AdminRequest =
   | { readonly do: 'status' }
   | { readonly do: 'probe'; readonly what: 'ready' | 'live' }
   | { readonly do: 'approve'; readonly digest: string | null }
-  | { readonly do: 'rollback'; readonly generation: number }
-  | { readonly do: 'resume' };
+  | { readonly do: 'rollback'; readonly set: string; readonly generation: number }
+  | { readonly do: 'resume'; readonly set: string };
 
 export type AdminReply =
   | { readonly ok: true; readonly result: unknown }

@@ -41,6 +41,7 @@ export function textLine(json: string, colour: boolean): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
     colour ? styleText(style, text, { validateStream: false }) : text;
   const rest = Object.entries(fields)
+    .filter(([, value]) => value !== null)
     .map(
       ([key, value]) =>
         ` ${paint('dim', `${key}=`)}${typeof value === 'string' && !/[\s"]/.test(value) ? value : JSON.stringify(value)}`,

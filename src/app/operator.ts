@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import { didYouMean } from '../core/suggest.ts';
 import { withApproval } from '../generation/state.ts';
 import { probeReadiness } from '../status/server.ts';
 import { headline } from '../status/status.ts';
@@ -34,11 +35,21 @@ export function createOperator(deps: OperatorDeps): (request: AdminRequest) => P
       case 'approve':
         return approve(request.digest);
       case 'rollback':
-        return rollback(request.generation);
+        return rollback(setNamed(request.set), request.generation);
       case 'resume':
-        return resume();
+        return resume(setNamed(request.set));
     }
   };
+
+  function setNamed(name: string): AppSet {
+    const found = app.sets.find((set) => set.name === name);
+    if (found !== undefined) return found;
+    const names = app.sets.map((set) => set.name);
+    throw new BirdfeedError(
+      'BF_USAGE',
+      `there is no set "${name}"${didYouMean(name, names)}; there is ${names.join(', ')}`,
+    );
+  }
 
   async function approve(digest: string | null): Promise<unknown> {
     const held = app.sets.filter((set) => set.board.status.held !== null);
@@ -62,8 +73,7 @@ export function createOperator(deps: OperatorDeps): (request: AdminRequest) => P
     return { approved };
   }
 
-  async function rollback(number: number): Promise<unknown> {
-    const set = app.mainSet;
+  async function rollback(set: AppSet, number: number): Promise<unknown> {
     const { nodeName, dialect } = set.store.current?.stamp ?? { nodeName: null, dialect: null };
     const generation = await set.store.rollbackTo(number, { set: set.name, nodeName, dialect });
     log.warn({ generation: number }, 'rolled back and pinned by an operator');
@@ -73,8 +83,7 @@ export function createOperator(deps: OperatorDeps): (request: AdminRequest) => P
     return { generation: number };
   }
 
-  async function resume(): Promise<unknown> {
-    const set = app.mainSet;
+  async function resume(set: AppSet): Promise<unknown> {
     if (set.store.state.value.pin === null) throw new BirdfeedError('BF_USAGE', 'nothing is pinned');
     await set.store.resume();
     log.warn({}, 'pin ended by an operator');

@@ -150,6 +150,9 @@ export class SetRuntime {
     const outcome = (await this.#targets?.settled(timeoutMs, signal)) ?? null;
     if (this.#takenBack !== null) {
       await this.#takenBack.done;
+      // A daemon that took what another one refused is on its way back.
+      await this.#commands.settled();
+      await this.#targets?.settled(timeoutMs, signal);
       return this.#takenBack.error;
     }
     if (outcome !== null) return reloadError(outcome);

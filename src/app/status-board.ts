@@ -32,9 +32,11 @@ function logMoves(before: Status, after: Status, log: Logger): void {
   for (const axis of ['data', 'config', 'bird'] as const) {
     const { state, reason } = after[axis];
     const isSame = state === before[axis].state;
-    // While starting the reason names whatever was not read yet, one thing after another.
-    if (isSame && (reason === before[axis].reason || state === 'starting')) continue;
-    const level = WORSE.has(state) ? 'warn' : 'info';
+    // Before the first answer the reason names whatever was not read yet, one thing after another.
+    const isPassing = reason === null || reason.startsWith('waiting for the first answer');
+    if (isSame && (reason === before[axis].reason || isPassing)) continue;
+    // Every start on a cache passes through `cached`; with a reason it is there to stay.
+    const level = WORSE.has(state) && !(state === 'cached' && isPassing) ? 'warn' : 'info';
     log[level]({ axis, state, reason, set: after.set }, `now ${headline(after)}`);
   }
   if (after.latched && !before.latched)

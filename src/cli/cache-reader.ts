@@ -7,7 +7,7 @@ import { VERSION } from '../core/version.ts';
 import { openStore, type Store } from '../generation/store.ts';
 import type { Expectation } from '../generation/verify.ts';
 
-/** The default set's store of this cache, for looking at while no birdfeed runs, or beside one. */
+/** The store of the set that --set names of this cache, for looking at while no birdfeed runs, or beside one. */
 export function readCache(
   options: Options,
   env: NodeJS.ProcessEnv,
@@ -15,12 +15,12 @@ export function readCache(
   const cacheDir = cacheDirectory(options, env);
   const store = openStore({
     cacheDir,
-    set: 'default',
+    set: options.set,
     version: VERSION,
     clock: systemClock,
     log: silentLogger,
   });
   // Whoever names no node looks at a cache as it is.
   const named = options.nodeName === null ? null : nodeName(options, hostname());
-  return { cacheDir, store, expectation: { set: 'default', nodeName: named, dialect: null } };
+  return { cacheDir, store, expectation: { set: options.set, nodeName: named, dialect: null } };
 }

@@ -89,7 +89,7 @@ function show({ options, env, out }: CommandContext, number: number | null): num
 
 async function rollback({ options, env, out }: CommandContext, generation: number): Promise<number> {
   const { cacheDir, expectation } = readCache(options, env);
-  const answer = await askDaemon(cacheDir, { do: 'rollback', generation });
+  const answer = await askDaemon(cacheDir, { do: 'rollback', set: options.set, generation });
   if (answer === undefined)
     await alone(cacheDir, () => readCache(options, env).store.rollbackTo(generation, expectation));
   const told =
@@ -106,7 +106,7 @@ async function rollback({ options, env, out }: CommandContext, generation: numbe
 
 async function resume({ options, env, out }: CommandContext): Promise<number> {
   const { cacheDir } = readCache(options, env);
-  const answer = await askDaemon(cacheDir, { do: 'resume' });
+  const answer = await askDaemon(cacheDir, { do: 'resume', set: options.set });
   if (answer === undefined) await alone(cacheDir, () => readCache(options, env).store.resume());
   out(
     options.json

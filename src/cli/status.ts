@@ -27,7 +27,8 @@ function describe(status: Status & { headline: string }): string {
     `${status.headline}  (node ${status.node}, birdfeed ${status.version}, dialect ${status.dialect ?? 'none'})`,
   ];
   for (const axis of ['data', 'config', 'bird'] as const) {
-    const { state, since, reason } = status[axis];
+    const { since, reason } = status[axis];
+    const state = axis === 'bird' && !status.tellsBird ? 'not told' : status[axis].state;
     lines.push(`${axis.padEnd(7)} ${state.padEnd(16)} since ${since}${reason === null ? '' : `  ${reason}`}`);
   }
   if (status.generation !== null) {

@@ -302,6 +302,15 @@ export const OPTIONS = {
     group: 'Cache',
     help: 'group (name or id) of rendered files, so that BIRD’s user can read them',
   },
+  set: {
+    flag: 'set',
+    type: 'text',
+    env: ['BIRDFEED_SET'],
+    default: 'default',
+    value: 'NAME',
+    group: 'Cache',
+    help: 'which set `generations` looks at or rolls back; BIRD’s is "default", a plain resource’s is named after its file',
+  },
   keep: {
     flag: 'keep',
     type: 'integer',
