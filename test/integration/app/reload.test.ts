@@ -14,6 +14,7 @@ import {
   FLAVOURS,
   type Host,
   makeHost,
+  ownTemplate,
   readState,
   reconfigurations,
   shippedTemplate,
@@ -253,13 +254,6 @@ describe('reload_cmd', () => {
     expect(third.logs.filter(({ msg }) => msg === 'reload command done')).toEqual([]);
   });
 });
-
-function ownTemplate(host: Host, name: string, text: string): string {
-  const confdir = join(host.directory, 'confdir');
-  mkdirSync(join(confdir, 'templates'), { recursive: true });
-  writeFileSync(join(confdir, 'templates', name), text);
-  return confdir;
-}
 
 /** What `current` holds now, for a BIRD that will come up with old files. */
 function keepCopies(host: Host): string[] {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CacheState } from '../../../src/generation/state.ts';
@@ -167,4 +167,12 @@ export function readState({ cache }: Host): CacheState {
 /** The text of a template that birdfeed ships. */
 export function shippedTemplate(name: string): string {
   return readFileSync(new URL(`../../../templates/${name}`, import.meta.url), 'utf8');
+}
+
+/** A `--confdir` of the host with one template in it, which takes the place of the shipped one. */
+export function ownTemplate(host: Host, name: string, text: string): string {
+  const confdir = join(host.directory, 'confdir');
+  mkdirSync(join(confdir, 'templates'), { recursive: true });
+  writeFileSync(join(confdir, 'templates', name), text);
+  return confdir;
 }
