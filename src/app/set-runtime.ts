@@ -144,10 +144,13 @@ export class SetRuntime {
     if (copies === 'done' && this.#told === generation) this.#commands.want(generation);
   }
 
-  /** Where BIRD and the commands stand, when they are done or after `timeoutMs`. Null: all is applied, or nobody is told. */
+  /**
+   * Where BIRD and the commands stand, when they are done or after `timeoutMs`. Null: all is applied, or nobody is told. A
+   * BIRD that is not there is not waited for: it will start from `current`.
+   */
   async reloaded(timeoutMs: number, signal: AbortSignal): Promise<BirdfeedError | null> {
     await this.#commands.settled();
-    const outcome = (await this.#targets?.settled(timeoutMs, signal)) ?? null;
+    const outcome = (await this.#targets?.settled(timeoutMs, signal, isDone)) ?? null;
     if (this.#takenBack !== null) {
       await this.#takenBack.done;
       // A daemon that took what another one refused is on its way back.
@@ -349,6 +352,17 @@ function refusalOf(result: TargetResult): string | null {
 
 function conditionOf(result: TargetResult): string | null {
   return result.type === 'pending' ? (result.error?.message ?? null) : null;
+}
+
+function isDone(outcome: SetOutcome): boolean {
+  return (
+    outcome.type !== 'pending' ||
+    outcome.targets.every(
+      ({ result }) =>
+        result.type === 'applied' ||
+        (result.type === 'pending' && result.error?.code === 'BF_BIRD_UNREACHABLE'),
+    )
+  );
 }
 
 const UNREACHABLE = new Set([

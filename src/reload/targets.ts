@@ -115,8 +115,15 @@ export class Targets {
     return this.settled(timeoutMs, signal);
   }
 
-  /** Resolves with the outcome when it is no longer pending, or as it stands after `timeoutMs` or when `signal` aborts. */
-  settled(timeoutMs: number, signal?: AbortSignal): Promise<SetOutcome> {
+  /**
+   * Resolves with the outcome when it is enough, by default no longer pending, or as it stands after `timeoutMs` or when
+   * `signal` aborts.
+   */
+  settled(
+    timeoutMs: number,
+    signal?: AbortSignal,
+    isEnough = (outcome: SetOutcome): boolean => outcome.type !== 'pending',
+  ): Promise<SetOutcome> {
     return new Promise((resolve) => {
       const done = (): void => {
         cancel();
@@ -125,7 +132,7 @@ export class Targets {
         resolve(this.outcome);
       };
       const check = (): void => {
-        if (this.outcome.type !== 'pending') done();
+        if (isEnough(this.outcome)) done();
       };
       const cancel = this.#options.clock.after(timeoutMs, done);
       this.#waiters.add(check);
