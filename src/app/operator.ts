@@ -88,7 +88,11 @@ export function createOperator(deps: OperatorDeps): (request: AdminRequest) => P
     await set.store.resume();
     log.warn({}, 'pin ended by an operator');
     set.board.report({ type: 'pin', pinned: null });
-    set.board.report({ type: 'config', event: 'unpinned', reason: null });
+    set.board.report({
+      type: 'config',
+      event: 'unpinned',
+      reason: 'the pin has ended, the datastore is looked at',
+    });
     deps.notify(set);
     return { resumed: true };
   }

@@ -52,8 +52,8 @@ export const CONFIG_TABLE: Readonly<Record<ConfigState, Readonly<Record<ConfigEv
   good: { published: 'good', faulted: 'degraded', held: 'held', pinned: 'pinned', unpinned: 'good' },
   degraded: { published: 'good', faulted: 'degraded', held: 'held', pinned: 'pinned', unpinned: 'degraded' },
   held: { published: 'good', faulted: 'degraded', held: 'held', pinned: 'pinned', unpinned: 'held' },
-  // A pin is an operator's word: only an operator takes it back.
-  pinned: { published: 'pinned', faulted: 'pinned', held: 'pinned', pinned: 'pinned', unpinned: 'good' },
+  // A pin is an operator's word: only an operator takes it back. What was pinned is then not good until a run says so.
+  pinned: { published: 'pinned', faulted: 'pinned', held: 'pinned', pinned: 'pinned', unpinned: 'degraded' },
 };
 
 export type BirdState = 'applied' | 'unapplied' | 'unknown';

@@ -69,7 +69,7 @@ describe('the axes', () => {
 
   it.each([
     ['pinned', 'published', 'pinned'],
-    ['pinned', 'unpinned', 'good'],
+    ['pinned', 'unpinned', 'degraded'],
     ['held', 'published', 'good'],
     ['good', 'faulted', 'degraded'],
     ['degraded', 'published', 'good'],
