@@ -6,8 +6,8 @@ import { systemClock } from '../core/clock.ts';
 import { asBirdfeedError, EXIT, type ExitCode } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 import type { Generation } from '../generation/types.ts';
-import { Application, type AppSet, overallStatus } from './application.ts';
-import { chooseDialect } from './bird-setup.ts';
+import type { Status } from '../status/status.ts';
+import type { Application, AppSet } from './application.ts';
 import { type CacheDeps, lockCache, openBootedStore } from './cache.ts';
 import { createDeferredLogger } from './deferred-log.ts';
 import { groupId } from './file-group.ts';
@@ -50,6 +50,8 @@ class Daemon {
   readonly #holdAttempts = new Map<AppSet, { attempt: number; cancel: () => void }>();
   readonly #servers: Server[] = [];
   #app: Application | null = null;
+  /** Before there is an application there is only waiting for the cache. */
+  #status: () => Status = () => this.#standbyStatus();
   readonly #listener: Listener;
   #stopWatching: () => Promise<void> = async () => {};
 
@@ -80,7 +82,10 @@ class Daemon {
     if (!isLocked) return;
     const { noop } = this.#options;
     const defaultStore = await openBootedStore('default', cache, noop);
+    // Only now, with a configuration in place, is time spent on loading everything else.
     await this.#attachLog();
+    const { Application, overallStatus } = await import('./application.ts');
+    const { chooseDialect } = await import('./bird-setup.ts');
     const stamped = defaultStore.current?.stamp.dialect ?? null;
     const dialect = await chooseDialect(this.#options, stamped, this.#env, this.#clock);
     const app = await Application.open({
@@ -98,6 +103,7 @@ class Daemon {
       onPublished: (set, generation, previous) => void this.#announce(set, generation, previous),
     });
     this.#app = app;
+    this.#status = () => overallStatus(app);
     app.start();
     await this.#serve(cache.cacheDir);
     await this.#watchConfiguration(app);
@@ -117,6 +123,13 @@ class Daemon {
       server.close();
       server.closeAllConnections();
     }
+  }
+
+  #standbyStatus(): Status {
+    const identity = { version: VERSION, node: this.#nodeName, set: 'default' };
+    const board = createStatusBoard(identity, { clock: this.#clock, log: this.#log });
+    board.report({ type: 'standby', standby: true });
+    return board.status;
   }
 
   #cacheDeps(): CacheDeps {
@@ -212,17 +225,6 @@ class Daemon {
     const { announceIntent } = await import('./announce.ts');
     const { current } = set.store;
     await announceIntent({ options: this.#options, log: this.#log, set: set.name, current, intent });
-  }
-
-  /** Before there is an application there is only waiting for the cache. */
-  #status() {
-    if (this.#app !== null) return overallStatus(this.#app);
-    const board = createStatusBoard(
-      { version: VERSION, node: this.#nodeName, set: 'default' },
-      { clock: this.#clock, log: this.#log },
-    );
-    board.report({ type: 'standby', standby: true });
-    return board.status;
   }
 
   async #serve(cacheDir: string): Promise<void> {
