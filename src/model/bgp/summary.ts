@@ -1,5 +1,4 @@
-import { scryptSync } from 'node:crypto';
-import { sha256 } from '../../core/digest.ts';
+import { hash, scryptSync } from 'node:crypto';
 import type { SessionSummary } from '../types.ts';
 import { sameElements } from './memory.ts';
 import type { ModelDialect } from './options.ts';
@@ -71,17 +70,18 @@ function summaryOf(
 ): SessionSummary {
   const { name, address, family, asNumber, type } = session;
   const { port, localAs, sourceAddress, ttlSecurityHops, passive, clusterId, allowLocalAs } = session;
-  const timers = [session.gracefulRestartTime, session.keepaliveTime];
+  const { gracefulRestartTime, keepaliveTime } = session;
   const password = session.password === null ? null : digestOf(session.password);
   // Only BIRD 1.6 needs a new session for another next hop.
   const nextHop = dialect === 'bird2' ? null : session.nextHop;
-  const hard = [shared, address, port, asNumber, localAs, sourceAddress, ttlSecurityHops, passive, clusterId];
+  const ends = [shared, address, port, asNumber, localAs, sourceAddress, ttlSecurityHops, passive, clusterId];
+  const hard = [...ends, allowLocalAs, gracefulRestartTime, keepaliveTime, password, nextHop];
   return {
     name,
     address,
     family,
     asNumber,
     type,
-    hardDigest: sha256(JSON.stringify([...hard, allowLocalAs, ...timers, password, nextHop])).slice(0, 32),
+    hardDigest: hash('sha256', hard.join()).slice(0, 32),
   };
 }
