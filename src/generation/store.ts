@@ -67,6 +67,11 @@ export interface Store {
   prepare(): Promise<void>;
   /** Switches to what `bootCurrent` found, where `current` names something else. */
   putInPlace(generation: Generation): Promise<void>;
+  /**
+   * Switches to `generation` if number `from` still is `current`; false when something else has become so meanwhile, and
+   * stays. For taking back what turned out bad, and for bringing back what did not.
+   */
+  replaceCurrent(from: number, generation: Generation): Promise<boolean>;
   /** Whether `current` already is this content, still whole by its names and sizes: then there is nothing to publish. */
   isCurrent(input: Pick<StampInput, 'contentDigest' | 'nodeName' | 'dialect'>): Promise<boolean>;
   /** Starts a generation. One at a time: a stage that is still open is superseded and can no longer be sealed. */
@@ -94,6 +99,17 @@ export function openStore(options: StoreOptions): Store {
   const state = stateStore(layout.state, loaded.state, { fs, clock });
   let current: Generation | null = null;
   let open: StagedFiles | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /**
+   * What moves `current` goes one after the other: a roll-back that came between looking for a pin and the switch would
+   * be undone by what is being sealed.
+   */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  }
 
   async function switchTo(generation: Generation): Promise<void> {
     await switchCurrent(fs, layout, generation.number);
@@ -116,14 +132,18 @@ export function openStore(options: StoreOptions): Store {
       number,
       directory: staged.directory,
       stamp: staged.stamp,
-      async seal() {
-        if (open !== staged || over) {
-          throw new BirdfeedError('BF_INTERNAL', `generation ${number} was superseded, sealed or discarded`);
-        }
-        if (state.value.pin !== null) throw pinned(state.value.pin.generation);
-        over = true;
-        return seal(staged, number);
-      },
+      seal: () =>
+        inTurn(() => {
+          if (open !== staged || over) {
+            throw new BirdfeedError(
+              'BF_INTERNAL',
+              `generation ${number} was superseded, sealed or discarded`,
+            );
+          }
+          if (state.value.pin !== null) throw pinned(state.value.pin.generation);
+          over = true;
+          return seal(staged, number);
+        }),
       async discard() {
         if (over) return;
         over = true;
@@ -225,7 +245,13 @@ export function openStore(options: StoreOptions): Store {
       if (removed.length > 0)
         log.info({ stage: 'generation', removed }, 'leftovers of an interrupted run removed');
     },
-    putInPlace: switchTo,
+    putInPlace: (generation) => inTurn(() => switchTo(generation)),
+    replaceCurrent: (from, generation) =>
+      inTurn(async () => {
+        if (current?.number !== from) return false;
+        await switchTo(generation);
+        return true;
+      }),
     isCurrent,
     stage,
     list() {
@@ -237,7 +263,7 @@ export function openStore(options: StoreOptions): Store {
       });
     },
     verify,
-    rollbackTo,
+    rollbackTo: (number, expectation) => inTurn(() => rollbackTo(number, expectation)),
     resume: () => state.update(withoutPin),
     prune: (keep, protect = []) =>
       pruneGenerations({ fs, layout, current, now: clock.now(), state: state.value }, keep, protect),
@@ -252,6 +278,6 @@ function evidence(layout: Layout): { current: number | null; newest: number | nu
 function pinned(number: number): BirdfeedError {
   return new BirdfeedError(
     'BF_GENERATION_HELD',
-    `generation ${number} is pinned: end that with \`birdfeed resume\``,
+    `generation ${number} is pinned: end that with \`birdfeed generations resume\``,
   );
 }

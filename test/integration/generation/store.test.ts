@@ -12,10 +12,13 @@ import {
 } from 'node:fs';
 import { cp, mkdir, rename, rm, symlink, truncate, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { type CacheFs, nodeFs } from '../../../src/generation/fs.ts';
 import { generationName } from '../../../src/generation/layout.ts';
 import { withAcknowledgement } from '../../../src/generation/state.ts';
 import { testDir } from '../../support/tmp.ts';
+import { until } from '../../support/wait.ts';
 import {
   asUser,
   expectCode,
@@ -583,12 +586,56 @@ describe('rolling back', () => {
     expect(readlinkSync(store.layout.current)).toBe('generations/00000002');
   });
 
+  it('is not undone by a generation that was being sealed when it came', async () => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    let isSlow = false;
+    let hasArrived = false;
+    const fs: CacheFs = {
+      ...nodeFs,
+      async syncDirectory(path) {
+        if (isSlow && path.endsWith('/generations')) {
+          hasArrived = true;
+          await gate;
+        }
+        return nodeFs.syncDirectory(path);
+      },
+    };
+    const store = await preparedStore({ fs });
+    await publish(store, 'one');
+    await publish(store, 'two');
+    isSlow = true;
+    const sealing = publish(store, 'three');
+    await until(() => hasArrived);
+    const rollback = store.rollbackTo(1, mine);
+    await Promise.race([rollback, sleep(200)]);
+    open();
+    await Promise.allSettled([sealing, rollback]);
+    expect(readlinkSync(store.layout.current)).toBe('generations/00000001');
+    expect(store.current?.number).toBe(1);
+  });
+
   it('keeps the former pin when it cannot switch', async () => {
     const store = await published('one', 'two');
     await rm(store.layout.current);
     await mkdir(store.layout.current);
     await expect(store.rollbackTo(1, mine)).rejects.toEqual(expectCode('BF_CACHE_UNWRITABLE', 'EISDIR'));
     expect(openTestStore(store.layout.cacheDir).state.value.pin).toBeNull();
+  });
+});
+
+describe('taking back', () => {
+  it('switches only while what is taken back is current', async () => {
+    const store = await preparedStore();
+    const one = await publish(store, 'one');
+    const two = await publish(store, 'two');
+    expect(await store.replaceCurrent(two.number, one)).toBe(true);
+    expect(readlinkSync(store.layout.current)).toBe('generations/00000001');
+    await publish(store, 'three');
+    expect(await store.replaceCurrent(two.number, one)).toBe(false);
+    expect(readlinkSync(store.layout.current)).toBe('generations/00000003');
   });
 });
 
