@@ -1,6 +1,7 @@
 import type { BgpPeerResource, Cluster, NodeResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import type { Recall } from './memory.ts';
+import { hashedRouterId } from './settings.ts';
 import { type SharedAddress, sharedAddresses } from './shared-addresses.ts';
 import type { NodeModel, NodeSettings, Session } from './types.ts';
 
@@ -48,7 +49,7 @@ function takenRouterId(cluster: Cluster, { nodeName, routerId }: NodeSettings): 
   if (cluster.nodeByName.get(nodeName)?.ipv4?.address === routerId) return [];
   const node = cluster.nodesByAddress.get(routerId)?.find(({ name }) => name !== nodeName);
   const owner = node ?? cluster.peers.find((peer) => peer.peerAddress === routerId);
-  if (owner === undefined) return [];
+  if (owner === undefined) return literalRouterId(cluster, nodeName, routerId);
   const message = `the router id ${routerId} is the address of ${owner.origin.kind} ${owner.name}; router ids must differ`;
   return [warning('duplicate-router-id', `Node/${nodeName}`, null, message)];
 }
@@ -91,6 +92,13 @@ function missedReflectors(
         ),
       );
   });
+}
+
+/** A literal id, often given to all nodes of a DaemonSet alike: then they ignore each other's reflected routes, silently. */
+function literalRouterId(cluster: Cluster, nodeName: string, routerId: string): readonly Problem[] {
+  if (cluster.nodes.length < 2 || routerId === hashedRouterId(nodeName)) return [];
+  const message = `the router id ${routerId} is set for this node; no other node may have the same (with "hash" each has its own)`;
+  return [warning('router-id-literal', `Node/${nodeName}`, null, message)];
 }
 
 /** A cluster id should not look like a node. */
