@@ -1,4 +1,4 @@
-import { asBirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { sortedBy } from '../core/order.ts';
 import { covers } from '../core/prefix.ts';
@@ -52,7 +52,10 @@ export class Feed {
   readonly #groups: Record<FeedGroup, GroupState> = { required: noGroup(), optional: noGroup() };
   readonly #problems = new Map<Source, readonly Problem[]>();
   #started = false;
+  /** Why a source is cut off, as last logged. */
+  readonly #losses = new Map<Source, string>();
   #regressions = 0;
+  #isChanging = false;
 
   constructor(deps: FeedDeps) {
     this.#deps = deps;
@@ -166,7 +169,7 @@ export class Feed {
   }
 
   #handle(source: Source, event: SourceEvent): void {
-    const { log, tree, onChange } = this.#deps;
+    const { log, tree } = this.#deps;
     const { prefix } = event.mount;
     switch (event.type) {
       case 'page':
@@ -174,21 +177,30 @@ export class Feed {
       case 'problems':
         for (const { code, message, details } of event.problems) log.warn({ code, ...details }, message);
         this.#problems.set(source, event.problems.map(problemOf));
-        return onChange();
+        return this.#changed();
       case 'lost':
         this.#update(prefix, { synced: false, error: event.error.message });
         log.warn({ prefix, code: event.error.code, reason: event.error.message }, 'datastore lost');
-        return onChange();
+        return this.#changed();
       case 'connected':
+        this.#losses.delete(source);
         this.#advance(prefix, event.position);
-        return onChange();
+        return this.#changed();
       case 'changes':
         this.#advance(prefix, event.position);
-        if (tree.applyChanges(event.mount, event.changes).length > 0) onChange();
+        if (tree.applyChanges(event.mount, event.changes).length > 0) this.#changed();
         return;
       case 'snapshot':
+        this.#losses.delete(source);
         return this.#takeSnapshot(event);
     }
+  }
+
+  /** Once for a source, not for each of its mounts, and again when the cause is another one. */
+  #logLoss(source: Source, { code, message }: BirdfeedError): void {
+    if (this.#losses.get(source) === message) return;
+    this.#losses.set(source, message);
+    this.#deps.log.warn({ datastore: source.description, code, reason: message }, 'datastore lost');
   }
 
   #takeSnapshot({ mount, entries, position, reason }: Extract<SourceEvent, { type: 'snapshot' }>): void {
@@ -201,7 +213,17 @@ export class Feed {
       { prefix, keys: entries.length, revision: position.revision, reason },
       'datastore listed',
     );
-    this.#deps.onChange();
+    this.#changed();
+  }
+
+  /** Says so after the event in hand: the snapshots of several mounts are one, and half of it is nothing to look at. */
+  #changed(): void {
+    if (this.#isChanging) return;
+    this.#isChanging = true;
+    queueMicrotask(() => {
+      this.#isChanging = false;
+      this.#deps.onChange();
+    });
   }
 
   #advance(prefix: string, position: Position, snapshot?: SnapshotReason): void {

@@ -92,6 +92,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   let baseline = deps.baseline;
   let keyBaseline: ReadonlyMap<string, number> | null = null;
   let asked: Rendering['asked'] = [];
+  /** How often the datastore had gone back when the data in hand was looked at, and when it last passed. */
+  let seenRegressions = 0;
   let settledRegressions = 0;
   let copiesOwed = false;
   let copying: Promise<Copies> = Promise.resolve('nothing-owed');
@@ -114,6 +116,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   }
 
   async function runOnData(): Promise<RunOutcome> {
+    seenRegressions = feed.regressions;
     const computed = plan.compute(deps.view);
     const computation = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
     if (!deps.requireMounts(computation.mounts)) return stillReading();
@@ -158,7 +161,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   function judgeAll(computation: Computation): GuardVerdict {
     const approved = new Set(store.state.value.approvals);
     // The doubt stays until something has passed, however many snapshots come meanwhile.
-    const reason = feed.regressions > settledRegressions ? 'regressed' : 'reconnect';
+    const reason = seenRegressions > settledRegressions ? 'regressed' : 'reconnect';
     const verdicts = [
       computation.census === null
         ? null
@@ -277,7 +280,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   async function settle(computation: Computation): Promise<void> {
     if (computation.census !== null) baseline = baselineOfCensus(computation.census);
     keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
-    settledRegressions = feed.regressions;
+    settledRegressions = seenRegressions;
     if (feed.fresh(plan.mounts)) report({ type: 'confirmed' });
     report({ type: 'held', held: null });
     reportConfig(computation);

@@ -4,6 +4,7 @@ import { BirdfeedError } from '../../../src/core/errors.ts';
 import { silentLogger } from '../../../src/core/log.ts';
 import type { Mount, Source, SourceEvent } from '../../../src/datastore/types.ts';
 import { createTree } from '../../../src/tree/tree.ts';
+import { settle } from '../../support/fake-clock.ts';
 
 const NODES: Mount = { prefix: '/c/nodes', required: true };
 const PEERS: Mount = { prefix: '/c/peers', required: true };
@@ -132,6 +133,7 @@ describe('the feed', () => {
   it('does not wake anybody for a put that changes nothing', async () => {
     const { script, changes } = await setUp([NODES]);
     script.say(snapshot(NODES, ['/c/nodes/a']));
+    await settle();
     const before = changes();
     const put = (value: string): SourceEvent => ({
       type: 'changes',
@@ -140,9 +142,20 @@ describe('the feed', () => {
       position: { datastoreId: 'd', revision: 2 },
     });
     script.say(put('v'));
+    await settle();
     expect(changes()).toBe(before);
     script.say(put('w'));
+    await settle();
     expect(changes()).toBe(before + 1);
+  });
+
+  it('wakes once, and afterwards, for the snapshots of several mounts', async () => {
+    const { script, changes } = await setUp();
+    script.say(snapshot(NODES, []));
+    expect(changes()).toBe(0);
+    script.say(snapshot(PEERS, []));
+    await settle();
+    expect(changes()).toBe(1);
   });
 
   it('tells what a source found wrong with its data until the source takes it back', async () => {
