@@ -209,7 +209,7 @@ describe('booting from the cache', () => {
     const host = await makeHost(BIRD2);
     await publish(host, 1);
     const birds = await startBirds(host);
-    expect(await onetime(host, await gone(), ['--wait', '3s'])).toMatchObject({ code: 0 });
+    expect(await onetime(host, await gone(), ['--wait', '5s'])).toMatchObject({ code: 0 });
     expect([...(await bgpSessions(birds)).keys()]).toContain('Mesh_10_0_0_2');
   });
 
