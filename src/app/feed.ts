@@ -180,7 +180,7 @@ export class Feed {
         return this.#changed();
       case 'lost':
         this.#update(prefix, { synced: false, error: event.error.message });
-        log.warn({ prefix, code: event.error.code, reason: event.error.message }, 'datastore lost');
+        this.#logLoss(source, event.error);
         return this.#changed();
       case 'connected':
         this.#losses.delete(source);
