@@ -1,5 +1,6 @@
 import type { BgpPeerResource, Cluster, NodeResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
+import { unansweredPeers } from './lint-ends.ts';
 import type { Recall } from './memory.ts';
 import { hashedRouterId } from './settings.ts';
 import { type SharedAddress, sharedAddresses } from './shared-addresses.ts';
@@ -24,7 +25,14 @@ export function lint(
     ...missedReflectors(cluster, node, [ipv4.sessions, ipv6.sessions], recall),
     ...asTransProblems(cluster, recall),
     ...claimProblems(cluster.peers, node),
+    ...unanswered(cluster, node, recall),
   ];
+}
+
+function unanswered(cluster: Cluster, node: NodeResource | undefined, recall: Recall): readonly Problem[] {
+  if (node === undefined) return [];
+  const used = [cluster.peers, cluster.nodes, cluster.defaultConfig, node];
+  return recall.value('lint:unanswered', used, () => unansweredPeers(cluster, node));
 }
 
 function warning(id: string, subject: string, field: string | null, message: string): Problem {

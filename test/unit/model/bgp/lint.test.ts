@@ -61,6 +61,37 @@ describe('the BGP model warns', () => {
     expect(problemIds(compute({ nodes: many(202) }, 'n0'))).toEqual(['mesh-large']);
   });
 
+  it('of a peering that only one end knows of', () => {
+    const nodes = [a, node('b', '10.0.0.2/24'), node('c', '10.0.0.3/24')];
+    const configs = [config({ meshEnabled: false })];
+    const manual = peer('p', {
+      node: 'a',
+      peerAddress: '10.0.0.2',
+      asNumber: 64_512,
+      reversePeering: 'Manual',
+    });
+    const back = peer('q', {
+      node: 'b',
+      peerAddress: '10.0.0.1',
+      asNumber: 64_512,
+      reversePeering: 'Manual',
+    });
+    const ids = (...peers: (typeof manual)[]) => problemIds(compute({ nodes, peers, configs }));
+    expect(ids(manual)).toEqual(['peer-unanswered']);
+    expect(ids(manual, back)).toEqual([]);
+    expect(ids({ ...manual, reversePeering: 'Auto' })).toEqual([]);
+    expect(problemIds(compute({ nodes, peers: [manual] }))).toEqual([]);
+    const external = peer('tor', { peerAddress: '10.0.0.254', asNumber: 65_001, reversePeering: 'Manual' });
+    expect(ids(external)).toEqual([]);
+    const all = compute({
+      nodes,
+      configs,
+      peers: [peer('s', { node: 'a', peerSelector: 'all()', reversePeering: 'Manual' })],
+    });
+    expect(all.model.problems).toMatchObject([{ id: 'peer-unanswered', subject: 'BGPPeer/s' }]);
+    expect(all.model.problems[0]!.message).toContain('node b (and 1 more)');
+  });
+
   it('of nothing in a plain cluster', () => {
     expect(problemIds(compute({ nodes: [a, node('b', '10.0.0.2/24')], configs: [config()] }))).toEqual([]);
   });
