@@ -3,7 +3,7 @@ import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError } from '../core/errors.ts';
 import { type CheckedFile, checkStaged, checkWithCommand, type ScanFinding, worst } from '../reload/check.ts';
-import { findLocalBird, type LocalBird, probeLocalBird } from '../reload/local-bird.ts';
+import { findLocalBird, type LocalBird, localBirdAbsence, probeLocalBird } from '../reload/local-bird.ts';
 import type { TargetSupervisor } from '../reload/target.ts';
 import type { CheckOutcome } from '../reload/types.ts';
 import { dialectConflict } from '../reload/version.ts';
@@ -48,17 +48,23 @@ export function createChecker(
     const birdVersion = supervisor?.state.birdVersion ?? null;
     // A BIRD that does not speak the dialect will not load the file, so its opinion is none.
     if (dialect !== null && dialectConflict(dialect, birdVersion) !== null)
-      return { file, client: null, birdVersion: null, local: await local(file) };
-    return { file, client: supervisor?.client ?? null, birdVersion, local: await local(file) };
+      return { file, client: null, birdVersion: null, ...(await local(file)) };
+    return { file, client: supervisor?.client ?? null, birdVersion, ...(await local(file)) };
   }
 
-  /** Probed once: a package upgrade that swaps the binary under a running birdfeed also restarts BIRD. */
-  function local(file: string): Promise<LocalBird | null> {
+  /**
+   * Probed once: a package upgrade that swaps the binary under a running birdfeed also restarts BIRD. One that is missing
+   * or cannot be run is looked for again with every check.
+   */
+  async function local(file: string): Promise<Pick<CheckedFile, 'local' | 'localAbsence'>> {
     const path = findLocalBird(file, options.birdBinary, env);
-    if (path === null) return Promise.resolve(null);
+    if (path === null) return { local: null, localAbsence: localBirdAbsence(file, options.birdBinary) };
     const known = locals.get(path) ?? probeLocalBird(path, { clock });
     locals.set(path, known);
-    return known;
+    const found = await known;
+    if (found !== null) return { local: found };
+    locals.delete(path);
+    return { local: null, localAbsence: `${path} does not run as a BIRD (--bird-binary)` };
   }
 }
 

@@ -28,6 +28,8 @@ export interface CheckedFile {
   readonly birdVersion: string | null;
   /** A binary that can parse this file, probed before; null when there is none. */
   readonly local: LocalBird | null;
+  /** Why `local` is null, naming what was looked for. */
+  readonly localAbsence?: string;
 }
 
 export interface CheckDeps extends RunDeps {
@@ -62,7 +64,10 @@ export function worst(outcomes: readonly CheckOutcome[]): CheckOutcome | null {
 async function checkFile(directory: string, checked: CheckedFile, deps: CheckDeps): Promise<CheckOutcome> {
   const path = join(directory, checked.file);
   const { local, birdVersion } = checked;
-  const why = local === null ? 'no bird binary here' : unsuitable(local, birdVersion, deps.dialect);
+  const why =
+    local === null
+      ? (checked.localAbsence ?? 'no bird binary here')
+      : unsuitable(local, birdVersion, deps.dialect);
   if (local !== null && why === null) return shorten(await parseWithBird(local, path, deps), directory);
   // From here the running daemon itself, or nobody, parses the file; some strings kill it even in `configure check`.
   const [finding] = deps.scan(await readFile(path));

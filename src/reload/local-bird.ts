@@ -31,15 +31,33 @@ export function findLocalBird(
   configured: string | null,
   env: NodeJS.ProcessEnv,
 ): string | null {
-  const name = file.startsWith('bird6') ? 'bird6' : 'bird';
+  const name = programFor(file);
   if (configured !== null) {
-    const path = name === 'bird' ? configured : join(dirname(configured), name);
+    const path = besides(configured, name);
     return isProgram(path) ? path : null;
   }
   const folders = [...(env['PATH'] ?? '').split(delimiter), ...SBIN].filter((folder) =>
     folder.startsWith('/'),
   );
   return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+}
+
+/** For messages, when findLocalBird found none: what is missing, and which option names another one. */
+export function localBirdAbsence(file: string, configured: string | null): string {
+  const name = programFor(file);
+  return configured === null
+    ? `there is no ${name} in PATH (install it or give --bird-binary)`
+    : `there is no program ${besides(configured, name)} (--bird-binary)`;
+}
+
+type BirdProgram = 'bird' | 'bird6';
+
+function programFor(file: string): BirdProgram {
+  return file.startsWith('bird6') ? 'bird6' : 'bird';
+}
+
+function besides(configured: string, name: BirdProgram): string {
+  return name === 'bird' ? configured : join(dirname(configured), name);
 }
 
 /** Asks a binary for its version; null when it is no BIRD or cannot be run. */
