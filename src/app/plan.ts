@@ -6,6 +6,7 @@ import { parseResources, type Resource } from '../config/resources.ts';
 import type { Clock } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import { didYouMean } from '../core/suggest.ts';
 import { loadLastGood } from '../generation/last-good.ts';
 import { DEFAULT_SET, layoutOf } from '../generation/layout.ts';
 import type { Destination } from '../generation/types.ts';
@@ -68,12 +69,13 @@ export async function loadPlans(deps: PlanDeps): Promise<readonly SetPlan[]> {
       `no resource in ${where} is for --bird ${options.bird}: nothing to render`,
     );
   }
+  const templateDirs = directories.map((directory) => join(directory, 'templates'));
   const engine = createEngine({
-    templateDirs: directories.map((directory) => join(directory, 'templates')),
+    templateDirs,
     contextFunctions: KEY_FUNCTION_NAMES,
     environment: deps.env,
   });
-  throwAll(used.flatMap(({ src }) => engine.problems.get(src) ?? []));
+  throwAll(used.flatMap((resource) => templateFault(resource, engine, templateDirs)));
   const sets = [...new Set(used.map((resource) => resource.set))];
   return Promise.all(
     sets.map(async (set) => {
@@ -82,6 +84,14 @@ export async function loadPlans(deps: PlanDeps): Promise<readonly SetPlan[]> {
       return makePlan(set, resources, engine, { ...deps, lookups });
     }),
   );
+}
+
+function templateFault({ file, src }: Resource, engine: Engine, dirs: readonly string[]): BirdfeedError[] {
+  const fault = engine.problems.get(src);
+  if (fault !== undefined) return [fault];
+  if (engine.names.includes(src)) return [];
+  const message = `${file}: src: there is no ${src} in ${dirs.join(' or ')}${didYouMean(src, engine.names)}`;
+  return [new BirdfeedError('BF_TEMPLATE_MISSING', message, { details: { file, field: 'src' } })];
 }
 
 function throwAll(errors: readonly BirdfeedError[]): void {
