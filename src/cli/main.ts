@@ -102,13 +102,15 @@ async function readConfigFile(
         { cause: error },
       );
     }
-    const { parse } = await import('smol-toml');
+    const { parse, TomlError } = await import('smol-toml');
     try {
       return { path: candidate, table: parse(text) };
     } catch (error) {
-      throw new BirdfeedError('BF_CONFIG_FILE', `${candidate}: ${(error as Error).message.split('\n')[0]}`, {
-        cause: error,
-      });
+      if (!(error instanceof TomlError)) throw error;
+      const { line, column, message } = error;
+      const reason = message.split('\n')[0]!.replace(/^Invalid TOML document: /, '');
+      const place = `${candidate}:${line}:${column}`;
+      throw new BirdfeedError('BF_CONFIG_FILE', `${place}: not valid TOML: ${reason}`, { cause: error });
     }
   }
   return null;

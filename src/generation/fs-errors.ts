@@ -9,7 +9,7 @@ export type Place = keyof typeof CODES;
 
 /** What to do about it, by errno name. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: 'give the user that birdfeed runs as write access',
+  EACCES: 'give the user that birdfeed runs as read and write access',
   EPERM: 'give the user that birdfeed runs as this right, or leave the owner and --file-group as they are',
   ENOSPC: 'the file system is full: free space',
   EDQUOT: 'the disk quota is used up: free space or raise it',
