@@ -51,6 +51,7 @@ export class Feed {
   readonly #states = new Map<string, MountState>();
   readonly #groups: Record<FeedGroup, GroupState> = { required: noGroup(), optional: noGroup() };
   readonly #problems = new Map<Source, readonly Problem[]>();
+  readonly #unread = new Map<Source, BirdfeedError>();
   #started = false;
   /** Why a source is cut off, as last logged. */
   readonly #losses = new Map<Source, string>();
@@ -76,7 +77,10 @@ export class Feed {
   async open(name: FeedGroup, inputs: readonly FeedInput[]): Promise<void> {
     const old = this.#groups[name];
     await endGroup(old);
-    for (const { source } of old.inputs) this.#problems.delete(source);
+    for (const { source } of old.inputs) {
+      this.#problems.delete(source);
+      this.#unread.delete(source);
+    }
     const group = { ...noGroup(), inputs };
     this.#groups[name] = group;
     const wanted = new Set(mountsOf(inputs).map((mount) => mount.prefix));
@@ -133,6 +137,12 @@ export class Feed {
     return [...this.#problems.values()].flat();
   }
 
+  /** A part of the required data that has not been read since the start, so that its absence means nothing; null for none. */
+  unread(): BirdfeedError | null {
+    const [first] = this.#unread.values();
+    return first ?? null;
+  }
+
   /** How often a snapshot came from a datastore that had gone back in time. */
   get regressions(): number {
     return this.#regressions;
@@ -177,6 +187,7 @@ export class Feed {
       case 'problems':
         for (const { code, message, details } of event.problems) log.warn({ code, ...details }, message);
         this.#problems.set(source, event.problems.map(problemOf));
+        this.#noteUnread(source, event);
         return this.#changed();
       case 'lost':
         this.#update(prefix, { synced: false, error: event.error.message });
@@ -201,6 +212,12 @@ export class Feed {
     if (this.#losses.get(source) === message) return;
     this.#losses.set(source, message);
     this.#deps.log.warn({ datastore: source.description, code, reason: message }, 'datastore lost');
+  }
+
+  #noteUnread(source: Source, { mount, problems }: Extract<SourceEvent, { type: 'problems' }>): void {
+    const unread = problems.find(({ details }) => details['unread'] === true);
+    if (unread !== undefined && mount.required) this.#unread.set(source, unread);
+    else this.#unread.delete(source);
   }
 
   #takeSnapshot({ mount, entries, position, reason }: Extract<SourceEvent, { type: 'snapshot' }>): void {

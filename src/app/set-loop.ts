@@ -126,6 +126,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       report({ type: 'data', event: 'node-absent', reason: absent.message });
       return { type: 'waiting', error: absent };
     }
+    const unread = feed.unread();
+    if (unread !== null && store.current !== null) return fault(withoutAll(unread, store.current));
     if (!deps.noop) await keepLastGood(computation.lastGood);
     if (absent !== null) return hold(judgeAll(computation), absent.message);
     let rendering = await plan.render();
@@ -344,6 +346,12 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
 function refused(message: string): BirdfeedError {
   return new BirdfeedError('BF_CHECK_FAILED', `BIRD does not accept the rendered configuration: ${message}`);
+}
+
+/** What a half-written file held before is not to be taken for deleted. */
+function withoutAll({ code, message, details }: BirdfeedError, { number }: Generation): BirdfeedError {
+  const remedy = `generation ${number} stays until the file can be read or is deleted`;
+  return new BirdfeedError(code, `${message}; ${remedy}`, { details });
 }
 
 function absenceMessage(name: string, known: readonly string[]): string {

@@ -27,11 +27,15 @@ interface LoadedFile<C> {
 /**
  * The files of a directory with their last good contents. A file that does not parse, cannot be read, or is suddenly
  * empty (the first half of a save) keeps what it held, with a problem that says so; only deleting it takes that away.
+ * One that was there at the start and could not be used since has nothing to keep: its problem says `unread` in its
+ * details, so that nobody takes what it held for deleted.
  */
 export class FileSet<C> {
   readonly #reader: FileReader<C>;
   #files = new Map<string, LoadedFile<C>>();
   #unreadable: readonly BirdfeedError[] = [];
+  /** Files that the first look found and that could not be used since: what they are to say is not known at all. */
+  #unread: Set<string> | null = null;
 
   constructor(reader: FileReader<C>) {
     this.#reader = reader;
@@ -47,8 +51,12 @@ export class FileSet<C> {
     });
     await Promise.all(loads);
     for (const path of gone) this.#files.delete(path);
+    const suspects = this.#unread ?? new Set([...changed, ...scan.unreadable.keys()]);
+    this.#unread = new Set(
+      [...suspects].filter((path) => scan.unreadable.has(path) || isUnread(this.#files.get(path))),
+    );
     this.#unreadable = [...scan.unreadable].map(([path, error]) =>
-      unreadableProblem(join(scan.base, path), error),
+      this.#told(path, unreadableProblem(join(scan.base, path), error)),
     );
     return vanished;
   }
@@ -61,10 +69,16 @@ export class FileSet<C> {
     for (const path of paths) {
       const file = this.#files.get(path);
       if (file?.good !== undefined) contents.set(path, file.good.content);
-      if (file?.failure !== undefined) failures.push(file.failure);
+      if (file?.failure !== undefined) failures.push(this.#told(path, file.failure));
     }
     const { values, problems } = this.#reader.assemble(contents);
     return { values, problems: [...this.#unreadable, ...failures, ...problems] };
+  }
+
+  #told(path: string, error: BirdfeedError): BirdfeedError {
+    if (this.#unread?.has(path) !== true) return error;
+    const { code, message, details, cause } = error;
+    return new BirdfeedError(code, message, { cause, details: { ...details, unread: true } });
   }
 
   async #load(base: string, path: string): Promise<LoadedFile<C> | undefined> {
@@ -82,6 +96,10 @@ export class FileSet<C> {
       return { good: before, failure: unreadableProblem(full, error as NodeJS.ErrnoException) };
     }
   }
+}
+
+function isUnread(file: LoadedFile<unknown> | undefined): boolean {
+  return file !== undefined && file.good === undefined;
 }
 
 function isBlank(bytes: Buffer): boolean {
