@@ -178,7 +178,7 @@ export class Application {
       requireMounts: (mounts) => this.#requireMounts(plan.name, mounts),
       mountsOpen: () => this.#optional.every((prefix) => this.feed.prefixes('optional').includes(prefix)),
       outerProblems: () => [
-        ...(this.#unusable === null ? [] : [problemOf(this.#unusable)]),
+        ...(this.#unusable === null ? [] : [problemOf('configuration-invalid', this.#unusable)]),
         ...this.feed.problems(),
       ],
       store,

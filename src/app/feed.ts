@@ -186,7 +186,10 @@ export class Feed {
         return this.#deps.prepare(event.entries);
       case 'problems':
         for (const { code, message, details } of event.problems) log.warn({ code, ...details }, message);
-        this.#problems.set(source, event.problems.map(problemOf));
+        this.#problems.set(
+          source,
+          event.problems.map((problem) => problemOf('source-invalid', problem)),
+        );
         this.#noteUnread(source, event);
         return this.#changed();
       case 'lost':

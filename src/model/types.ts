@@ -1,11 +1,41 @@
 import type { Mount } from '../datastore/types.ts';
 import type { TreeView } from '../tree/types.ts';
 
+/** What a problem can be; docs/messages.md says what each means. An id, once released, keeps its meaning. */
+export const PROBLEM_IDS = [
+  'as-trans',
+  'cluster-id-is-address',
+  'community-unknown',
+  'configuration-invalid',
+  'duplicate-address',
+  'duplicate-router-id',
+  'filter-missing',
+  'mesh-large',
+  'min-keys',
+  'node-absent',
+  'node-subnet-unknown',
+  'password-invalid',
+  'password-missing',
+  'peer-as-unknown',
+  'peer-shadowed',
+  'peer-unanswered',
+  'reflector-missed',
+  'resource-conflict',
+  'resource-invalid',
+  'router-id-literal',
+  'router-id-unusable',
+  'secret-absent',
+  'source-invalid',
+  'tunnel-unsupported',
+  'value-invalid',
+] as const;
+
+export type ProblemId = (typeof PROBLEM_IDS)[number];
+
 /** Something a user should know about the data. `error`: something is left out; `warning`: it works, but looks wrong. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
-  /** Stable kebab-case id, listed in docs: `resource-invalid`, `duplicate-router-id`, `password-missing`, ... */
-  readonly id: string;
+  readonly id: ProblemId;
   /** What it is about: `BGPPeer/tor`, `Node/n1`, a key. */
   readonly subject: string;
   readonly field: string | null;

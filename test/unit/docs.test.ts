@@ -7,8 +7,9 @@ import { COMMANDS, GLOBAL_SWITCHES } from '../../src/cli/commands.ts';
 import { optionTable } from '../../src/cli/help.ts';
 import { parseArguments, resolveOptions } from '../../src/config/load.ts';
 import { OPTIONS } from '../../src/config/options.ts';
-import { EXIT } from '../../src/core/errors.ts';
+import { ERROR_CATALOGUE, EXIT } from '../../src/core/errors.ts';
 import { compatOptions } from '../../src/model/bgp/options.ts';
+import { PROBLEM_IDS } from '../../src/model/types.ts';
 import { createMetrics } from '../../src/status/metrics.ts';
 import { initialStatus, reduce } from '../../src/status/status.ts';
 
@@ -48,6 +49,28 @@ describe('README.md', () => {
   test.each(COMMANDS.map(({ name }) => name))('names the command %s', (name) => {
     const shown = name === 'watch' ? '| `birdfeed` |' : `\`birdfeed ${name}`;
     expect(read('README.md').includes(shown)).toBe(true);
+  });
+});
+
+describe('docs/messages.md', () => {
+  const rows = read('docs/messages.md')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter((cells) => cells.length > 4);
+  const row = (name: string): string[] | undefined => rows.find((cells) => cells[1] === `\`${name}\``);
+
+  test.each(Object.entries(ERROR_CATALOGUE))('explains the error code %s', (code, { exit, retryable }) => {
+    expect(row(code)?.slice(2, 4)).toEqual([String(exit), retryable ? 'condition' : 'verdict']);
+  });
+
+  test.each(PROBLEM_IDS)('explains the problem %s', (id) => {
+    expect(['error', 'warning']).toContain(row(id)?.[2]);
+  });
+
+  test('explains nothing else', () => {
+    const names = rows.map((cells) => cells[1]!).filter((cell) => cell.startsWith('`'));
+    const known = [...Object.keys(ERROR_CATALOGUE), ...PROBLEM_IDS].map((name) => `\`${name}\``);
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
   });
 });
 

@@ -260,7 +260,7 @@ function meshProblems(
 
 /** One problem per BGPPeer and reason, however many sessions it is about. */
 function withheldProblems({ peer, candidates }: Claim): readonly Problem[] {
-  const groups = new Map<WithheldReason, Candidate[]>();
+  const groups = new Map<Exclude<WithheldReason, 'self'>, Candidate[]>();
   for (const candidate of candidates) {
     if (candidate.withheld === null || candidate.withheld === 'self') continue;
     const group = groups.get(candidate.withheld);

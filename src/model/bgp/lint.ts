@@ -1,5 +1,5 @@
 import type { BgpPeerResource, Cluster, NodeResource } from '../calico/types.ts';
-import type { Problem } from '../types.ts';
+import type { Problem, ProblemId } from '../types.ts';
 import { unansweredPeers } from './lint-ends.ts';
 import type { Recall } from './memory.ts';
 import { hashedRouterId } from './settings.ts';
@@ -35,7 +35,7 @@ function unanswered(cluster: Cluster, node: NodeResource | undefined, recall: Re
   return recall.value('lint:unanswered', used, () => unansweredPeers(cluster, node));
 }
 
-function warning(id: string, subject: string, field: string | null, message: string): Problem {
+function warning(id: ProblemId, subject: string, field: string | null, message: string): Problem {
   return { severity: 'warning', id, subject, field, message };
 }
 

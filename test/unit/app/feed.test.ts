@@ -163,7 +163,7 @@ describe('the feed', () => {
     const bad = new BirdfeedError('BF_FIXTURE_INVALID', 'x.yaml:3: bad', { details: { file: 'x.yaml' } });
     script.say({ type: 'problems', mount: NODES, problems: [bad] });
     expect(feed.problems()).toMatchObject([
-      { id: 'fixture-invalid', subject: 'x.yaml', message: 'x.yaml:3: bad' },
+      { id: 'source-invalid', subject: 'x.yaml', message: 'x.yaml:3: bad' },
     ]);
     script.say({ type: 'problems', mount: NODES, problems: [] });
     expect(feed.problems()).toEqual([]);
