@@ -18,11 +18,13 @@ async function main(
     ...COMMANDS.flatMap((command) => Object.keys(command.switches)),
   ];
   const parsed = parseArguments(argv.map(shortFlag), switches);
-  const { command, args } = findCommand(parsed.positionals);
+  const asksForHelp = parsed.positionals[0] === 'help';
+  const words = asksForHelp ? parsed.positionals.slice(1) : parsed.positionals;
+  const { command, args } = findCommand(words);
   if (parsed.switches.has('version')) return print(`birdfeed ${VERSION}\n`);
-  if (parsed.switches.has('help')) {
+  if (asksForHelp || parsed.switches.has('help')) {
     const { commandHelp, mainHelp } = await import('./help.ts');
-    return print(parsed.positionals.length > 0 ? commandHelp(command) : mainHelp());
+    return print(words.length > 0 ? commandHelp(command) : mainHelp());
   }
   rejectForeignSwitches(command, parsed.switches);
   const file = await readConfigFile(parsed.flags.get('config') ?? env['BIRDFEED_CONFIG'] ?? null, env);
@@ -51,7 +53,6 @@ function print(text: string): number {
 function findCommand(positionals: readonly string[]): { command: CommandSpec; args: readonly string[] } {
   const [word, ...args] = positionals;
   if (word === undefined) return { command: COMMANDS[0]!, args: [] };
-  if (word === 'help') return findCommand(args);
   const command = COMMANDS.find((candidate) => candidate.name === word);
   const names = COMMANDS.map((candidate) => candidate.name);
   if (command === undefined) {
@@ -153,6 +154,11 @@ function report(error: unknown): number {
   );
   return EXIT.dataError;
 }
+
+// A reader that has seen enough, as head has, is no error, and nothing for a daemon to end of.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 try {
   process.exitCode = await main(process.argv.slice(2), process.env);
