@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Without any capability, so that modes and owners count for root, too: he is then uid 0 and nothing more. */
   readonly unprivileged?: boolean;
+  /** Reads a little of standard output and closes it, as head does. */
+  readonly closeOutput?: boolean;
 }
 
 export interface LogLine {
@@ -64,7 +66,7 @@ class BirdfeedProcess {
   #stderr = '';
   #rest = '';
 
-  constructor(args: readonly string[], { env = {}, cwd, unprivileged }: RunOptions) {
+  constructor(args: readonly string[], { env = {}, cwd, unprivileged, closeOutput }: RunOptions) {
     if (!existsSync(BUNDLE)) throw new Error(`${BUNDLE} is missing: run node scripts/build.mjs`);
     const node = [process.execPath, BUNDLE, ...args];
     const drops = unprivileged === true && process.getuid?.() === 0;
@@ -78,6 +80,7 @@ class BirdfeedProcess {
     running.add(this);
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
+      if (closeOutput) this.#child.stdout?.destroy();
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#record(text));
     this.#child.on('error', (error) => this.#record(`${error.message}\n`));
