@@ -5,6 +5,7 @@ import type { Logger } from '../core/log.ts';
 import { covers } from '../core/prefix.ts';
 import { VERSION } from '../core/version.ts';
 import type { Mount, Position } from '../datastore/types.ts';
+import { nodeFs } from '../generation/fs.ts';
 import { DEFAULT_SET } from '../generation/layout.ts';
 import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
@@ -150,7 +151,7 @@ export class Application {
     }
     for (const plan of plans) {
       const known = this.#sets.get(plan.name);
-      if (known !== undefined) known.runtime.loop.usePlan(plan);
+      if (known !== undefined) known.runtime.usePlan(plan);
       else await this.#addSet(plan);
     }
   }
@@ -182,6 +183,7 @@ export class Application {
         ...this.feed.problems(),
       ],
       store,
+      fs: nodeFs,
       board,
       clock,
       log,

@@ -196,9 +196,7 @@ class Daemon {
     if (outcome.type === 'would-change') await this.#announceIntent(set, outcome);
     if (outcome.type === 'held') this.#retestHold(set);
     else this.#forgetHold(set);
-    const copies =
-      outcome.type === 'published' || outcome.type === 'unchanged' ? outcome.copies : 'nothing-owed';
-    return outcome.type === 'condition' || typeof copies !== 'string' ? 'retry' : 'done';
+    return outcome.type === 'condition' || set.runtime.copyFailure !== null ? 'retry' : 'done';
   }
 
   /** A hold clears itself when a full relist brings back what was missing. */

@@ -45,6 +45,9 @@ interface GroupState {
   run: Promise<void>;
 }
 
+/** What a set sees of it. */
+export type FeedView = Pick<Feed, 'complete' | 'fresh' | 'trouble' | 'unread' | 'positions' | 'regressions'>;
+
 /** Runs the sources, and keeps the tree and each mount's health. Knows nothing of what the keys mean. */
 export class Feed {
   readonly #deps: FeedDeps;

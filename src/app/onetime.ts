@@ -166,18 +166,17 @@ async function concludeSet(
   leftMs: number,
   signal: AbortSignal,
 ): Promise<number> {
+  const { copyFailure } = set.runtime;
   switch (outcome.type) {
     case 'would-change':
       await announceIntent({ options, log, set: set.name, current: set.store.current, intent: outcome });
       return EXIT.findings;
     case 'published':
     case 'unchanged':
-      if (typeof outcome.copies !== 'string') {
-        log.error(
-          { set: set.name, code: outcome.copies.code, reason: outcome.copies.message },
-          'published, but not copied',
-        );
-        return outcome.copies.exitCode;
+      if (copyFailure !== null) {
+        const { code, message, exitCode } = copyFailure;
+        log.error({ set: set.name, code, reason: message }, 'published, but not copied');
+        return exitCode;
       }
       return options.noop ? EXIT.ok : concludeReload(set, EXIT.ok, log, leftMs, signal);
     case 'pinned':

@@ -7,7 +7,7 @@ import type { Acknowledgement } from '../generation/state.ts';
 import type { Generation } from '../generation/types.ts';
 import { findMark } from '../reload/bird.ts';
 import { runReloadCommand } from '../reload/reload-command.ts';
-import type { SetOutcome, WantedGeneration } from '../reload/targets.ts';
+import type { WantedGeneration } from '../reload/targets.ts';
 import type { SetCommand } from './set-plan.ts';
 
 /** A generation as the daemons are asked for it. Reads the files, for the marks that they define. */
@@ -38,7 +38,8 @@ export interface CommandReloaderDeps {
   /** What each command was last run for, from the state file: a reload that is owed is owed after a restart too. */
   readonly acknowledged: () => Readonly<Record<string, Acknowledgement>>;
   acknowledge(target: string, ack: Acknowledgement): Promise<void>;
-  onOutcome(outcome: { readonly settled: boolean; readonly reason: string | null }): void;
+  /** After every try: why commands are not done, null when all are. */
+  onOutcome(reason: string | null): void;
   /** A daemon refused the file: that is not tried again. */
   onRefused(generation: Generation, refusal: Refusal): void;
 }
@@ -64,6 +65,8 @@ export class CommandReloader {
   readonly #deps: CommandReloaderDeps;
   readonly #stopping = new AbortController();
   #wanted: Generation | null = null;
+  /** Something may be owed that the work under way has not looked at. */
+  #isDue = false;
   #working: Promise<void> | null = null;
   #cancelRetry: () => void = () => {};
   #attempt = 0;
@@ -91,28 +94,33 @@ export class CommandReloader {
   }
 
   #start(): void {
+    this.#isDue = true;
     if (this.#working !== null || this.#stopping.signal.aborted) return;
-    this.#cancelRetry();
     this.#working = this.#work().finally(() => {
       this.#working = null;
+      // Asked for after the work had looked for the last time.
+      if (this.#isDue) this.#start();
     });
   }
 
   async #work(): Promise<void> {
-    const { clock, retry, random, onOutcome, onRefused } = this.#deps;
-    for (;;) {
+    while (this.#isDue && !this.#stopping.signal.aborted) {
+      this.#isDue = false;
+      this.#cancelRetry();
       const generation = this.#wanted;
-      if (generation === null) return;
-      const { reason, refusal } = await this.#reload(generation);
-      if (this.#stopping.signal.aborted) return;
-      if (this.#wanted !== generation) continue;
-      onOutcome({ settled: reason === null, reason });
-      if (reason === null) return;
-      if (refusal !== null) return onRefused(generation, refusal);
-      this.#cancelRetry = clock.after(backoffDelay(retry, this.#attempt, random()), () => this.#start());
-      this.#attempt += 1;
-      return;
+      if (generation !== null) await this.#try(generation);
     }
+  }
+
+  async #try(generation: Generation): Promise<void> {
+    const { clock, retry, random, onOutcome, onRefused } = this.#deps;
+    const { reason, refusal } = await this.#reload(generation);
+    if (this.#stopping.signal.aborted || this.#wanted !== generation) return;
+    onOutcome(reason);
+    if (reason === null) return;
+    if (refusal !== null) return onRefused(generation, refusal);
+    this.#cancelRetry = clock.after(backoffDelay(retry, this.#attempt, random()), () => this.#start());
+    this.#attempt += 1;
   }
 
   async #reload(generation: Generation): Promise<CommandsResult> {
@@ -154,13 +162,4 @@ export class CommandReloader {
     else log.warn(fields, 'reload command failed');
     return { reason, refusal };
   }
-}
-
-/** One line for status and logs; null when every daemon runs the generation. */
-export function describeOutcome(outcome: SetOutcome): string | null {
-  for (const { target, result } of outcome.targets) {
-    if (result.type === 'refused') return `${target.socket}: BIRD refused ${target.file}: ${result.message}`;
-    if (result.type === 'pending' && result.error !== null) return result.error.message;
-  }
-  return outcome.type === 'applied' ? null : 'waiting for BIRD’s answer';
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import type { Mount } from '../datastore/types.ts';
-import { copyToDestinations } from '../generation/destination.ts';
 import type { CacheFs } from '../generation/fs.ts';
 import {
   type Baseline,
@@ -13,14 +12,16 @@ import {
   stampedCensus,
 } from '../generation/guard.ts';
 import { saveLastGood } from '../generation/last-good.ts';
-import { verdictOn, withHold, withoutHold, withVerdict } from '../generation/state.ts';
+import { verdictOn, withHold, withoutApprovals, withoutHold, withVerdict } from '../generation/state.ts';
 import type { Store } from '../generation/store.ts';
 import type { Generation, StampInput } from '../generation/types.ts';
 import type { Problem } from '../model/types.ts';
 import type { CheckOutcome } from '../reload/types.ts';
+import type { ConfigEvent } from '../status/axes.ts';
 import type { Fact } from '../status/status.ts';
 import type { TreeView } from '../tree/types.ts';
-import type { Feed } from './feed.ts';
+import type { Copies } from './copies.ts';
+import type { FeedView } from './feed.ts';
 import type { Computation, Rendering, SetPlan } from './set-plan.ts';
 
 /** What one run came to. */
@@ -33,32 +34,28 @@ export type RunOutcome =
   /** A condition: tried again by itself. */
   | { readonly type: 'condition'; readonly error: BirdfeedError }
   | { readonly type: 'pinned'; readonly generation: number }
-  | { readonly type: 'unchanged'; readonly generation: Generation; readonly copies: Copies }
+  | { readonly type: 'unchanged'; readonly generation: Generation }
   /** Only with `noop`. */
   | { readonly type: 'would-change'; readonly computation: Computation; readonly rendering: Rendering }
   | {
       readonly type: 'published';
       readonly generation: Generation;
       readonly previous: Generation | null;
-      readonly copies: Copies;
     };
-
-/** What became of the copies outside the cache: a failure is tried again, and their reload commands wait for it. */
-export type Copies = 'done' | 'nothing-owed' | BirdfeedError;
 
 export interface SetLoopDeps {
   readonly plan: SetPlan;
   readonly nodeName: string;
   readonly view: TreeView;
-  readonly feed: Feed;
+  readonly feed: FeedView;
   readonly store: Store;
+  /** For `last-good.json`. */
   readonly fs: CacheFs;
   readonly clock: Clock;
   readonly log: Logger;
   readonly noop: boolean;
   readonly guardShare: number;
-  readonly keep: number;
-  readonly fileGroup: number | null;
+  readonly copies: Copies;
   /** Has the mounts that the model asks for opened; false while they are still being read, and a change follows. */
   requireMounts(mounts: readonly Mount[]): boolean;
   /** Nothing that was asked for is still being opened. */
@@ -79,15 +76,19 @@ export interface SetLoop {
   run(): Promise<RunOutcome>;
   /** The plan was replaced (conf.d or templates changed). */
   usePlan(plan: SetPlan): void;
+  /** Notes that the datastore still says what is served, if it does. */
+  confirm(): void;
+  /** What was published turned out to be bad. */
+  fault(error: BirdfeedError): RunOutcome;
+  /** Says again what became of the last input, with what became of the copies. */
+  reportConfig(): void;
   readonly plan: SetPlan;
   /** What the last rendering looked up. */
   readonly asked: Rendering['asked'];
-  /** Brings the copies outside the cache up to date with a generation; what is equal is left alone. */
-  copyOut(generation: Generation): Promise<Copies>;
 }
 
 export function createSetLoop(deps: SetLoopDeps): SetLoop {
-  const { store, feed, log, report } = deps;
+  const { store, feed, copies, log, report } = deps;
   let plan = deps.plan;
   let baseline = deps.baseline;
   let keyBaseline: ReadonlyMap<string, number> | null = null;
@@ -95,17 +96,35 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   /** How often the datastore had gone back when the data in hand was looked at, and when it last passed. */
   let seenRegressions = 0;
   let settledRegressions = 0;
-  let copiesOwed = false;
-  let copying: Promise<Copies> = Promise.resolve('nothing-owed');
+  /** What became of the last input, as the config axis has it. */
+  let said: { readonly event: ConfigEvent; readonly reason: string | null } = {
+    event: 'published',
+    reason: null,
+  };
+  /** What is served is what the datastore says, by the last run. */
+  let isMeasured = false;
   let savedLastGood: ReadonlyMap<string, string> | null = null;
 
   async function run(): Promise<RunOutcome> {
     report({ type: 'count', counter: 'runs' });
-    if (!feed.complete(plan.mounts) || !deps.mountsOpen()) return stillReading();
-    const outcome = await runOnData().catch((error: unknown) => fault(asBirdfeedError(error)));
+    const outcome = await look();
     // Not before: fresh means that what is served has been measured against what the datastore says.
     if (outcome.type !== 'waiting') reportData();
+    await settleCopies();
     return outcome;
+  }
+
+  /** Whatever came of the data: copies of what is served may be owed from before. */
+  async function settleCopies(): Promise<void> {
+    const { failure } = copies;
+    await copies.settle();
+    if (copies.failure !== failure) reportConfig();
+  }
+
+  async function look(): Promise<RunOutcome> {
+    isMeasured = false;
+    if (!feed.complete(plan.mounts) || !deps.mountsOpen()) return stillReading();
+    return runOnData().catch((error: unknown) => fault(asBirdfeedError(error)));
   }
 
   function stillReading(): RunOutcome {
@@ -140,6 +159,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     if (await store.isCurrent(stampOf(computation, rendering))) return unchanged(computation);
     const verdict = judgeAll(computation);
     if (verdict.verdict === 'hold') return hold(verdict, null);
+    await endHold();
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
     if (deps.noop) return { type: 'would-change', computation, rendering };
     // The output changes anyhow: only then may a template's clock move on.
@@ -181,7 +201,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       verdict.verdict === 'hold' ? verdict.reasons.map((reason) => reason.message) : [fallback ?? 'held'];
     const digest = verdict.verdict === 'hold' ? verdict.digest : '';
     report({ type: 'held', held: { digest, reasons } });
-    report({ type: 'config', event: 'held', reason: reasons.join('; ') });
+    conclude('held', reasons.join('; '));
     if (!deps.noop && store.state.value.hold?.digest !== digest) {
       log.warn(
         { digest: digest.slice(0, 12), reasons },
@@ -194,17 +214,15 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   }
 
   function pinned(generation: number): RunOutcome {
-    report({ type: 'config', event: 'pinned', reason: `pinned to generation ${generation}` });
+    conclude('pinned', `pinned to generation ${generation}`);
     return { type: 'pinned', generation };
   }
 
   async function unchanged(computation: Computation): Promise<RunOutcome> {
     report({ type: 'count', counter: 'unchanged' });
     await settle(computation);
-    if (!deps.noop && feed.fresh(plan.mounts)) await store.state.confirm();
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
-    const copies = deps.noop || !copiesOwed ? 'nothing-owed' : await tryCopyOut(store.current!);
-    return { type: 'unchanged', generation: store.current!, copies };
+    return { type: 'unchanged', generation: store.current! };
   }
 
   async function publish(computation: Computation, rendering: Rendering): Promise<RunOutcome> {
@@ -220,21 +238,24 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
         return fault(objection);
       }
       const generation = await stage.seal();
-      reportGeneration(report, generation);
-      await settle(computation);
-      const copies = await tryCopyOut(generation);
       report({ type: 'count', counter: 'published' });
-      await store.prune(deps.keep, previous === null ? [] : [previous.number]).catch((error: unknown) => {
-        log.warn({ reason: asBirdfeedError(error).message }, 'old generations not removed');
-      });
-      return { type: 'published', generation, previous, copies };
+      // A roll-back that came meanwhile has the last word.
+      if (store.current === generation) {
+        reportGeneration(report, generation);
+        copies.want(generation);
+      }
+      await settle(computation);
+      return { type: 'published', generation, previous };
     } catch (error) {
       await stage.discard().catch(() => undefined);
       throw error;
     }
   }
 
-  /** Null when the files may be published. A refusal is remembered for this content and this BIRD. */
+  /**
+   * Null when the files may be published. BIRD's refusal is remembered for this content and this BIRD; a check command's is
+   * not, since the command may be what is wrong.
+   */
   async function judgeCheck(outcome: CheckOutcome, contentDigest: string): Promise<BirdfeedError | null> {
     if (outcome.type === 'passed') return null;
     if (outcome.type === 'condition') return outcome.error;
@@ -244,38 +265,13 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       return new BirdfeedError('BF_CHECK_UNAVAILABLE', message);
     }
     report({ type: 'count', counter: 'checkFailures' });
-    const at = new Date(deps.clock.now()).toISOString();
+    const { birdVersion } = outcome;
     const where = outcome.line === null ? outcome.file : `${outcome.file}:${outcome.line}`;
     const message = `${where}: ${outcome.message}`;
-    await store.state.update((state) =>
-      withVerdict(state, { contentDigest, birdVersion: deps.birdVersion(), message, at }),
-    );
+    if (birdVersion === null) return refused(message);
+    const at = new Date(deps.clock.now()).toISOString();
+    await store.state.update((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
     return refused(message);
-  }
-
-  /** One after the other: a roll-back may come while the copies of what it takes back are being written. */
-  function tryCopyOut(generation: Generation): Promise<Copies> {
-    copiesOwed = true;
-    copying = copying
-      .then(() => copyOut(generation))
-      .then(
-        () => {
-          copiesOwed = false;
-          return 'done' as const;
-        },
-        (error: unknown) => {
-          const failure = asBirdfeedError(error);
-          report({ type: 'config', event: 'faulted', reason: failure.message });
-          return failure;
-        },
-      );
-    return copying;
-  }
-
-  async function copyOut(generation: Generation): Promise<void> {
-    const { cacheDir, backups } = store.layout;
-    const to = { fs: deps.fs, log, cacheDir, backups, fileGroup: deps.fileGroup };
-    await copyToDestinations(to, generation, plan.destinations);
   }
 
   /** What is published now is the measure of what may be lost next. */
@@ -283,23 +279,50 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     if (computation.census !== null) baseline = baselineOfCensus(computation.census);
     keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
     settledRegressions = seenRegressions;
-    if (feed.fresh(plan.mounts)) report({ type: 'confirmed' });
+    isMeasured = true;
+    confirm();
+    await endHold();
+    concludeGood(computation);
+    // An approval has served.
+    if (!deps.noop) await store.state.update(withoutApprovals);
+  }
+
+  function confirm(): void {
+    if (!isMeasured || !feed.fresh(plan.mounts)) return;
+    report({ type: 'confirmed' });
+    if (deps.noop) return;
+    store.state.confirm().catch((error: unknown) => {
+      log.warn({ reason: asBirdfeedError(error).message }, 'not noted that the datastore was in agreement');
+    });
+  }
+
+  async function endHold(): Promise<void> {
     report({ type: 'held', held: null });
-    reportConfig(computation);
     if (!deps.noop) await store.state.update(withoutHold);
   }
 
-  function reportConfig(computation: Computation): void {
+  function concludeGood(computation: Computation): void {
     const errors = computation.problems.filter((problem) => problem.severity === 'error');
     const [first] = errors;
-    if (first === undefined) return report({ type: 'config', event: 'published', reason: null });
+    if (first === undefined) return conclude('published', null);
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-    report({ type: 'config', event: 'faulted', reason: `${first.subject}: ${first.message}${more}` });
+    conclude('faulted', `${first.subject}: ${first.message}${more}`);
   }
 
   function fault(error: BirdfeedError): RunOutcome {
-    report({ type: 'config', event: 'faulted', reason: error.message });
+    conclude('faulted', error.message);
     return { type: error.retryable ? 'condition' : 'failed', error };
+  }
+
+  function conclude(event: ConfigEvent, reason: string | null): void {
+    said = { event, reason };
+    reportConfig();
+  }
+
+  function reportConfig(): void {
+    const { failure } = copies;
+    if (failure === null || said.event !== 'published') return report({ type: 'config', ...said });
+    report({ type: 'config', event: 'faulted', reason: failure.message });
   }
 
   async function keepLastGood(values: ReadonlyMap<string, string>): Promise<void> {
@@ -340,7 +363,9 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     get asked() {
       return asked;
     },
-    copyOut: tryCopyOut,
+    confirm,
+    fault,
+    reportConfig,
   };
 }
 

@@ -106,11 +106,13 @@ export function withHold(state: CacheState, hold: Hold): CacheState {
   return state.hold?.digest === hold.digest ? state : { ...state, hold };
 }
 
-/** After something was published: nothing is held, and an approval has served. */
 export function withoutHold(state: CacheState): CacheState {
-  return state.hold === null && state.approvals.length === 0
-    ? state
-    : { ...state, hold: null, approvals: [] };
+  return state.hold === null ? state : { ...state, hold: null };
+}
+
+/** After something was published: an approval has served. */
+export function withoutApprovals(state: CacheState): CacheState {
+  return state.approvals.length === 0 ? state : { ...state, approvals: [] };
 }
 
 export function withApproval(state: CacheState, digest: string): CacheState {

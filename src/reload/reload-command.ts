@@ -1,4 +1,4 @@
-import { BirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import { blamesOtherFile, parseBirdMessage } from './bird-message.ts';
 import {
   type CommandResult,
@@ -90,8 +90,7 @@ export async function runReloadCommand(
     });
     return judgeReload(command, result);
   } catch (error) {
-    if (error instanceof BirdfeedError) return { type: 'condition', error };
-    throw error;
+    return { type: 'condition', error: asBirdfeedError(error) };
   }
 }
 

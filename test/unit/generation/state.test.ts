@@ -13,6 +13,7 @@ import {
   withAcknowledgement,
   withApproval,
   withHold,
+  withoutApprovals,
   withoutHold,
   withTargets,
   withVerdict,
@@ -74,10 +75,11 @@ describe('cache state', () => {
     expect(withHold(first, { digest: 'e', messages: ['y'], since: 'later' }).hold?.since).toBe('later');
   });
 
-  it('uses approvals up when something is published', () => {
+  it('ends a hold when the guard passes, and uses approvals up when something is published', () => {
     const state = withApproval(withHold(INITIAL_STATE, { digest: 'd', messages: [], since: at }), 'd');
-    expect(withoutHold(state)).toEqual(INITIAL_STATE);
-    expect(withoutHold(INITIAL_STATE)).toBe(INITIAL_STATE);
+    expect(withoutHold(state)).toEqual({ ...INITIAL_STATE, approvals: ['d'] });
+    expect(withoutApprovals(withoutHold(state))).toEqual(INITIAL_STATE);
+    expect(withoutApprovals(withoutHold(INITIAL_STATE))).toBe(INITIAL_STATE);
   });
 });
 
