@@ -140,13 +140,13 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     const computation = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
     if (!deps.requireMounts(computation.mounts)) return stillReading();
     report({ type: 'problems', problems: computation.problems });
+    const unread = feed.unread();
+    if (unread !== null) return fault(withoutAll(unread, store.current));
     const absent = nodeAbsence(computation);
     if (absent !== null && store.current === null) {
       report({ type: 'data', event: 'node-absent', reason: absent.message });
       return { type: 'waiting', error: absent };
     }
-    const unread = feed.unread();
-    if (unread !== null && store.current !== null) return fault(withoutAll(unread, store.current));
     if (!deps.noop) await keepLastGood(computation.lastGood);
     if (absent !== null) return hold(judgeAll(computation), absent.message);
     let rendering = await plan.render();
@@ -374,8 +374,9 @@ function refused(message: string): BirdfeedError {
 }
 
 /** What a half-written file held before is not to be taken for deleted. */
-function withoutAll({ code, message, details }: BirdfeedError, { number }: Generation): BirdfeedError {
-  const remedy = `generation ${number} stays until the file can be read or is deleted`;
+function withoutAll({ code, message, details }: BirdfeedError, current: Generation | null): BirdfeedError {
+  const rest = current === null ? 'nothing is published' : `generation ${current.number} stays`;
+  const remedy = `${rest} until the file can be read or is deleted`;
   return new BirdfeedError(code, `${message}; ${remedy}`, { details });
 }
 
