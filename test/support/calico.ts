@@ -1,4 +1,4 @@
-import { blockKey, calicoKey, calicoPrefix } from '../../src/datastore/keys.ts';
+import { blockKey, calicoKey } from '../../src/datastore/keys.ts';
 import type { EtcdClient } from './etcd-client.ts';
 
 /** A key of Calico's and what is stored under it. */
@@ -64,4 +64,3 @@ export async function fillEtcd(client: EtcdClient, entries: readonly Stored[]): 
 
 export const nodeKey = (name: string): string => calicoKey('Node', name);
 export const peerKey = (name: string): string => calicoKey('BGPPeer', name);
-export const nodesPrefix = `${calicoPrefix('Node')}/`;
