@@ -1,65 +1,90 @@
-// Bundles src/cli/main.ts into dist/birdfeed.js and its chunks.
-//
-// One file per lazy import (ESM splitting), so that `birdfeed status` never loads etcd's client. Whitespace goes, names
-// stay: a stack trace can be read without the source map. What a bundle breaks stays in node_modules.
+// Bundles src/cli/main.ts into dist/: a launcher, birdfeed.js, and one chunk per lazy import, so that `birdfeed status`
+// never loads etcd's client. Whitespace goes, names stay: a stack trace can be read without the source map.
 
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
+import { etcdProtoAsJson } from './etcd-proto.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = `${root}src/cli/main.ts`;
 const outdir = `${root}dist`;
 const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
 
-/**
- * etcd3 and its gRPC read .proto files next to their own code; the Kubernetes client is 60 MB of generated code, of which
- * Node loads what is needed.
- */
-const EXTERNAL = ['etcd3', '@grpc/*', '@kubernetes/client-node'];
-
-/** CommonJS packages inside an ES module bundle expect these names. */
-const COMMONJS_NAMES = `
-import { createRequire as $createRequire } from 'node:module';
-import { dirname as $dirname } from 'node:path';
-import { fileURLToPath as $fileURLToPath } from 'node:url';
-const require = $createRequire(import.meta.url);
-const __filename = $fileURLToPath(import.meta.url);
-const __dirname = $dirname(__filename);
-`;
+/** The Kubernetes client is 60 MB of generated code, of which Node loads what is needed. */
+const EXTERNAL = ['@kubernetes/client-node'];
 
 async function main() {
   // npm runs this script after every install, also in a checkout that has no sources to build.
   if (!existsSync(entry)) return console.error('build: nothing built, there is no src/cli/main.ts');
+  const { outputFiles } = await bundle();
   await rm(outdir, { recursive: true, force: true });
-  await build({
+  await mkdir(`${outdir}/chunks`, { recursive: true });
+  // The package is one of ES modules; what is built is not.
+  await writeFile(`${outdir}/package.json`, '{"type":"commonjs"}\n');
+  await copyFile(`${root}scripts/launcher.cjs`, `${outdir}/birdfeed.js`);
+  await chmod(`${outdir}/birdfeed.js`, 0o755);
+  const texts = new Map(outputFiles.map((file) => [file.path, file.text]));
+  await Promise.all(
+    [...texts.keys()].filter((path) => path.endsWith('.js')).map((path) => writeChunk(path, texts)),
+  );
+  makeCodeCache();
+}
+
+function bundle() {
+  return build({
     absWorkingDir: root,
-    entryPoints: [{ in: entry, out: 'birdfeed' }],
-    outdir,
+    entryPoints: [{ in: entry, out: 'main' }],
+    outdir: `${outdir}/chunks`,
+    write: false,
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
     external: EXTERNAL,
-    define: { __BIRDFEED_VERSION__: JSON.stringify(version) },
-    banner: { js: COMMONJS_NAMES },
+    define: { __BIRDFEED_VERSION__: JSON.stringify(version), 'import.meta.dirname': '__dirname' },
     minifySyntax: true,
     minifyWhitespace: true,
-    sourcemap: 'linked',
+    sourcemap: 'external',
     legalComments: 'none',
-    chunkNames: 'chunks/[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     logLevel: 'warning',
+    plugins: [etcdProtoAsJson],
   });
-  await makeExecutable(`${outdir}/birdfeed.js`);
 }
 
-/** The banner begins with an empty line, which the interpreter line takes: line numbers of the source map stay right. */
-async function makeExecutable(path) {
-  const text = await readFile(path, 'utf8');
-  if (!text.startsWith('#!')) await writeFile(path, `#!/usr/bin/env node${text}`);
-  await chmod(path, 0o755);
+/**
+ * esbuild splits ES modules only, and Node has no code cache for those: each chunk becomes CommonJS afterwards, with its
+ * source map carried along.
+ */
+async function writeChunk(path, texts) {
+  const inlined = Buffer.from(texts.get(`${path}.map`)).toString('base64');
+  const source = `${texts.get(path)}\n//# sourceMappingURL=data:application/json;base64,${inlined}`;
+  const { code, map } = await transform(source, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    supported: { 'dynamic-import': false },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    sourcemap: 'external',
+    sourcefile: basename(path),
+    logLevel: 'error',
+  });
+  await writeFile(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`);
+  await writeFile(`${path}.map`, map);
+}
+
+/** Without it birdfeed only starts later. */
+function makeCodeCache() {
+  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/code-cache.cjs`, outdir], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) console.error(`build: no code cache: ${stderr}`);
 }
 
 await main().catch((error) => {

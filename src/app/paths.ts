@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Options } from '../config/options.ts';
 import { sha256 } from '../core/digest.ts';
 
@@ -28,13 +27,12 @@ export function configurationDirectories(options: Options): readonly string[] {
   return own === null ? [shipped] : [resolve(own), shipped];
 }
 
-/** The directory with package.json, from the bundle (dist/*.js) and from source (src/app/paths.ts) alike. */
+/** The directory with templates/, from the bundle (dist/*.js) and from source (src/app/paths.ts) alike. */
 export function packageRoot(): string {
-  let directory = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(directory, 'package.json'))) {
+  let directory = import.meta.dirname;
+  while (!existsSync(join(directory, 'templates'))) {
     const parent = dirname(directory);
-    if (parent === directory)
-      throw new Error('birdfeed is not installed whole: no package.json above its code');
+    if (parent === directory) throw new Error('birdfeed is not installed whole: no templates above its code');
     directory = parent;
   }
   return directory;

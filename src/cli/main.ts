@@ -160,8 +160,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-try {
-  process.exitCode = await main(process.argv.slice(2), process.env);
-} catch (error) {
-  process.exitCode = report(error);
-}
+// No await at the top: the bundle is CommonJS.
+main(process.argv.slice(2), process.env)
+  .catch(report)
+  .then((code) => {
+    process.exitCode = code;
+  });

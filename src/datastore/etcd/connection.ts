@@ -47,8 +47,9 @@ const NO_POLICY = {
 };
 
 /** The library, loaded when it is first needed: that takes about 185 ms. */
-export function loadEtcd3(): Promise<typeof import('etcd3')> {
-  return import('etcd3');
+export async function loadEtcd3(): Promise<typeof import('etcd3')> {
+  // The default export is what `require` gives, in the bundle too.
+  return (await import('etcd3')).default;
 }
 
 /** A client for one endpoint. Nothing is dialled yet. */
