@@ -218,7 +218,7 @@ describe('booting from the cache', () => {
     await publish(host, 1);
     truncateSync(join(host.cache, 'current/bird.conf'), 0);
     const endpoint = await gone();
-    const result = await onetime(host, endpoint, ['--reload', 'none', '--wait', '1s']);
+    const result = await onetime(host, endpoint, ['--reload', 'none', '--wait', '5s']);
     expect(result.code).toBe(75);
     const last = result.logs.at(-1);
     expect(last).toMatchObject({ level: 'error', msg: 'nothing to serve' });
