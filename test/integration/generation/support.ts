@@ -60,7 +60,13 @@ export function request(text: string, stamp: Partial<StampInput> = {}): PublishR
 
 export async function publish(store: Store, text: string, stamp?: Partial<StampInput>): Promise<Generation> {
   const stage = await store.stage(request(text, stamp));
-  return stage.seal();
+  try {
+    return await stage.seal();
+  } catch (error) {
+    // Its writes may still be under way, and would meet a directory that a sweep takes away.
+    await stage.discard();
+    throw error;
+  }
 }
 
 /** The verified generation, or a failed test. */
