@@ -88,6 +88,7 @@ class Daemon {
     const { chooseDialect } = await import('./bird-setup.ts');
     const stamped = defaultStore.current?.stamp.dialect ?? null;
     const dialect = await chooseDialect(this.#options, stamped, this.#env, this.#clock);
+    const readAt = this.#clock.now();
     const app = await Application.open({
       options: this.#options,
       env: this.#env,
@@ -106,7 +107,7 @@ class Daemon {
     this.#status = () => overallStatus(app);
     app.start();
     await this.#serve(cache.cacheDir);
-    await this.#watchConfiguration(app);
+    await this.#watchConfiguration(app, readAt);
     const signal = await this.#lifecycle.ended;
     this.#log.info({ signal }, 'ending; BIRD keeps running');
   }
@@ -249,7 +250,7 @@ class Daemon {
     }
   }
 
-  async #watchConfiguration(app: Application): Promise<void> {
+  async #watchConfiguration(app: Application, readAt: number): Promise<void> {
     const { watchConfiguration } = await import('./watch-configuration.ts');
     const reread = async (): Promise<void> => {
       try {
@@ -260,7 +261,7 @@ class Daemon {
         this.#log.error({ code, reason: message }, 'new resources or templates not used; the old ones stay');
       }
     };
-    const watcher = await watchConfiguration(this.#options, reread);
+    const watcher = await watchConfiguration(this.#options, reread, readAt);
     this.#lifecycle.onHangup(() => watcher.reread());
     this.#stopWatching = () => watcher.close();
   }
