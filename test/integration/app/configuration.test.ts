@@ -114,11 +114,16 @@ describe('a change of the configuration', () => {
     symlinkSync('..data/motd.njk', join(volume, 'motd.njk'));
     await Birdfeed.start(args, { cache });
     await contains(dest, 'one hello\n');
-    version('templates/..two', 'two {{ getv("/motd/text") }}\n');
-    symlinkSync('..two', join(volume, '..new'));
-    renameSync(join(volume, '..new'), join(volume, '..data'));
-    rmSync(join(volume, '..one'), { recursive: true });
-    await contains(dest, 'two hello\n');
+    for (const [before, next] of [
+      ['one', 'two'],
+      ['two', 'three'],
+    ] as const) {
+      version(`templates/..${next}`, `${next} {{ getv("/motd/text") }}\n`);
+      symlinkSync(`..${next}`, join(volume, '..new'));
+      renameSync(join(volume, '..new'), join(volume, '..data'));
+      rmSync(join(volume, `..${before}`), { recursive: true });
+      await contains(dest, `${next} hello\n`);
+    }
   });
 
   it('is read on SIGHUP, also where nothing was to be watched before', async () => {

@@ -138,16 +138,13 @@ it.each<[string, Flavour]>([
         const fresh = { ...host, cache: join(await testDir('bfa'), 'cache') };
         expect(await onetime(fresh, etcd, args)).toMatchObject({ code: 0 });
         const wanted = rendered(fresh);
-        await until(
-          () => isDeepStrictEqual(rendered(host), wanted),
-          {
-            timeout: 30_000,
-            what: 'equal bytes',
-          },
-          150_000,
-        );
+        await until(() => isDeepStrictEqual(rendered(host), wanted), {
+          timeout: 30_000,
+          what: 'equal bytes',
+        });
       }),
       { numRuns: 6, endOnFailure: true },
     );
   },
+  150_000,
 );
