@@ -12,16 +12,30 @@ export function compareSessions(
   before: readonly SessionSummary[],
   after: readonly SessionSummary[],
 ): SessionChanges {
-  const old = new Map(before.map((session) => [session.name, session]));
+  const differing = withoutSameEnds(before, after);
+  const old = new Map(differing.before.map((session) => [session.name, session]));
   const added: string[] = [];
   const reset: string[] = [];
-  for (const session of after) {
+  for (const session of differing.after) {
     const previous = old.get(session.name);
     old.delete(session.name);
     if (previous === undefined) added.push(session.name);
     else if (previous.hardDigest !== session.hardDigest) reset.push(session.name);
   }
   return { added, removed: [...old.keys()], reset };
+}
+
+/** Both lists without what is the same, by identity, at their beginnings and ends: of many sessions few change. */
+function withoutSameEnds<T>(
+  before: readonly T[],
+  after: readonly T[],
+): { before: readonly T[]; after: readonly T[] } {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { before: before.slice(start, before.length - end), after: after.slice(start, after.length - end) };
 }
 
 /** `sessions: 1 added (Mesh_10_0_0_3), 2 removed, 0 reset`, or `no session changes`. */

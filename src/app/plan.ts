@@ -215,13 +215,22 @@ function computationOf(
     return [{ resource: resource.file, next: keyCount, minKeys }];
   });
   return {
-    problems: all.flatMap((result) => result.problems),
-    sessions: all.flatMap((result) => result.sessions),
+    problems: joined(all, (result) => result.problems),
+    sessions: joined(all, (result) => result.sessions),
     census: all.find((result) => result.census !== null)?.census ?? null,
     keys,
     lastGood: new Map(all.flatMap((result) => [...result.lastGood])),
     mounts: unionMounts([...planMounts, ...all.flatMap((result) => result.mounts)]),
   };
+}
+
+/** What each result has, one after the other; of a single result the very array, which may be long. */
+function joined<T>(
+  results: readonly ProducerResult[],
+  listOf: (result: ProducerResult) => readonly T[],
+): readonly T[] {
+  const [first, ...more] = results;
+  return first !== undefined && more.length === 0 ? listOf(first) : results.flatMap(listOf);
 }
 
 async function renderParts(

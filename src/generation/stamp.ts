@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { encodeText, JoinedText } from '../core/joined-text.ts';
 import type { SessionSummary } from '../model/types.ts';
 import { canonicalJson } from './canonical.ts';
 import type { Stamp, StampedFile, StampInput } from './types.ts';
@@ -16,10 +17,10 @@ export interface StampFrame {
 }
 
 /**
- * The text of a session, by object. Sessions are nearly all of a reflector's stamp, and those that did not change are the
- * very same objects in the next generation.
+ * Sessions are nearly all of a reflector's stamp, and those that did not change are the very same objects in the next
+ * generation.
  */
-const sessionTexts = new WeakMap<SessionSummary, string>();
+const sessionTexts = new JoinedText<SessionSummary>(',');
 
 /** The stamp and the bytes of `stamp.json`: canonical JSON and a final newline. */
 export function makeStamp(input: StampInput, frame: StampFrame): { stamp: Stamp; bytes: Uint8Array } {
@@ -38,7 +39,7 @@ export function makeStamp(input: StampInput, frame: StampFrame): { stamp: Stamp;
   const [before, after] = splitAt(canonicalJson({ ...head, sessions: [] }), ',"sessions":[', 'after');
   const [between, rest] = splitAt(after, ',"templatesDigest":', 'before');
   // Each part encoded by itself: put together as text first, a megabyte of sessions would be copied once more.
-  const signed = [before, sessions.map(sessionText).join(','), between].map((part) => Buffer.from(part));
+  const signed = [before, sessionTexts.join(sessions, canonicalJson), between].map(encodeText);
   const hash = createHash('sha256');
   for (const part of signed) hash.update(part);
   const stampDigest = hash.update(rest).digest('hex');
@@ -89,15 +90,6 @@ const AFTER_SESSIONS = '],"set":';
 function splitAt(text: string, key: string, side: 'before' | 'after'): readonly [string, string] {
   const at = text.lastIndexOf(key) + (side === 'after' ? key.length : 0);
   return [text.slice(0, at), text.slice(at)];
-}
-
-function sessionText(session: SessionSummary): string {
-  const known = sessionTexts.get(session);
-  if (known !== undefined) return known;
-  // Through a buffer, since what string concatenation gives is a tree that each join would walk again.
-  const text = Buffer.from(canonicalJson(session)).toString();
-  sessionTexts.set(session, text);
-  return text;
 }
 
 /** Null when the text is not ours after all: another product's, or a later version's. */

@@ -13,11 +13,20 @@ import type { ReloadOutcome } from './types.ts';
  */
 export const MARK_NAME = 'birdfeed_mark';
 
-const MARK_DEFINITION = new RegExp(`^\\s*define\\s+${MARK_NAME}\\s*=\\s*"([^"\\n]+)"\\s*;`, 'm');
+const MARK_DEFINITION = new RegExp(`^\\s*define\\s+${MARK_NAME}\\s*=\\s*"([^"\\n]+)"\\s*;`);
 
 /** The mark that a configuration file defines, or null: what BIRD will answer once it runs this file. */
 export function findMark(content: Uint8Array): string | null {
-  return MARK_DEFINITION.exec(Buffer.from(content).toString('latin1'))?.[1] ?? null;
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  // Line by line only where the name stands: a regular expression over megabytes takes milliseconds.
+  for (let at = text.indexOf(MARK_NAME); at !== -1; at = text.indexOf(MARK_NAME, at + 1)) {
+    const start = text.lastIndexOf('\n', at) + 1;
+    const end = text.indexOf('\n', at);
+    const line = text.toString('latin1', start, end === -1 ? text.length : end);
+    const mark = MARK_DEFINITION.exec(line)?.[1];
+    if (mark !== undefined) return mark;
+  }
+  return null;
 }
 
 export interface LoadOptions {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { encodeText } from '../core/joined-text.ts';
 import { MARK_PLACEHOLDER } from './mark-placeholder.ts';
 import type { RenderedFile } from './types.ts';
 
@@ -25,7 +26,7 @@ const PLACEHOLDER = Buffer.from(MARK_PLACEHOLDER);
  */
 export function sealContent(files: readonly RenderedText[]): SealedContent {
   const hash = createHash('sha256');
-  const drafts = files.map(({ name, text }) => ({ name, content: Buffer.from(text, 'utf8') }));
+  const drafts = files.map(({ name, text }) => ({ name, content: encodeText(text) }));
   for (const { name, content } of drafts) {
     hash.update(`${Buffer.byteLength(name)}:${name}${content.length}:`);
     hash.update(content);

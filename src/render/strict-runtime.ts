@@ -1,3 +1,4 @@
+import { JoinedText } from '../core/joined-text.ts';
 import { byText } from '../core/order.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { faultAt, TemplateFault } from './fault.ts';
@@ -46,8 +47,8 @@ const MAP_MEMBERS = new Set(['get', 'has', 'size', 'keys', 'values', 'entries'])
 export class StrictRuntime {
   private readonly places: readonly Place[];
   private readonly filters: ReadonlyMap<string, Callable>;
-  /** Text of fragments, per place of the tag and identity of the item. */
-  private readonly fragments = new Map<number, WeakMap<object, string>>();
+  /** Text of fragments, per place of the tag. */
+  private readonly fragments = new Map<number, JoinedText<object>>();
 
   constructor(places: readonly Place[], filters: ReadonlyMap<string, Callable>) {
     this.places = places;
@@ -152,31 +153,20 @@ export class StrictRuntime {
   }
 
   fragment(place: number, items: Iterable<unknown>, body: (item: object) => string): string {
-    const cache = this.fragments.get(place) ?? new WeakMap<object, string>();
-    this.fragments.set(place, cache);
-    let output = '';
-    for (const item of items) {
-      if (typeof item !== 'object' || item === null) {
-        this.fail(
-          `${this.places[place]!.label} needs objects, not ${item === null ? 'null' : `a ${typeof item}`}`,
-          place,
-        );
-      }
-      let text = cache.get(item);
-      if (text === undefined) {
-        text = flatten(this.renderItem(place, item, body));
-        cache.set(item, text);
-      }
-      output += text;
-    }
-    return output;
+    const kept = this.fragments.get(place) ?? new JoinedText<object>();
+    this.fragments.set(place, kept);
+    const list = Array.isArray(items) ? items : [...items];
+    return kept.join(list as readonly object[], (item) => this.renderItem(place, item, body));
   }
 
-  private renderItem(place: number, item: object, body: (item: object) => string): string {
+  private renderItem(place: number, item: unknown, body: (item: object) => string): string {
+    const at = this.places[place]!;
+    if (typeof item !== 'object' || item === null) {
+      this.fail(`${at.label} needs objects, not ${item === null ? 'null' : `a ${typeof item}`}`, place);
+    }
     try {
       return body(item);
     } catch (error) {
-      const at = this.places[place]!;
       throw located(error, at, '', `${at.label} of ${describe(item)} at ${at.template}:${at.line}`);
     }
   }
@@ -290,12 +280,4 @@ function describe(item: object): string {
     if (typeof value === 'string') return JSON.stringify(value);
   }
   return 'an item without a name';
-}
-
-/**
- * The same text as one flat string. Concatenation builds trees of pieces; cached and written out again at every render
- * they cost milliseconds and hold on to memory.
- */
-function flatten(text: string): string {
-  return Buffer.from(text, 'utf8').toString('utf8');
 }

@@ -1,0 +1,69 @@
+/** Items whose text is kept as one piece: few pieces to put together, and little to renew when an item changes. */
+const STRETCH = 128;
+
+interface Stretch {
+  readonly items: readonly object[];
+  readonly text: string;
+}
+
+/**
+ * The texts of many objects, one after the other, made again and again while only few of the objects change. A text
+ * belongs to an object's identity: an object with other contents has to be another object. What is returned is put
+ * together from pieces of a few ten kilobytes, which is what makes writing it out fast.
+ */
+export class JoinedText<T extends object> {
+  readonly #separator: string;
+  readonly #texts = new WeakMap<T, string>();
+  /** By the first object of a stretch, so that several lists can be joined in turns. */
+  readonly #stretches = new WeakMap<T, Stretch>();
+
+  constructor(separator = '') {
+    this.#separator = separator;
+  }
+
+  /** `textOf` is asked for the objects that are new. */
+  join(items: readonly T[], textOf: (item: T) => string): string {
+    let joined = '';
+    for (let at = 0; at < items.length; at += STRETCH) {
+      if (at > 0) joined += this.#separator;
+      joined += this.#stretch(items, at, textOf);
+    }
+    return joined;
+  }
+
+  #stretch(items: readonly T[], at: number, textOf: (item: T) => string): string {
+    const first = items[at]!;
+    const known = this.#stretches.get(first);
+    if (known !== undefined && isAt(known.items, items, at)) return known.text;
+    const own = items.slice(at, at + STRETCH);
+    const texts = own.map((item) => {
+      const text = this.#texts.get(item) ?? flat(textOf(item));
+      this.#texts.set(item, text);
+      return text;
+    });
+    const stretch = { items: own, text: texts.join(this.#separator) };
+    this.#stretches.set(first, stretch);
+    return stretch.text;
+  }
+}
+
+/** Whether `stretch` is what lies at `at`, as far as a stretch goes. */
+function isAt(stretch: readonly object[], items: readonly object[], at: number): boolean {
+  if (stretch.length !== Math.min(STRETCH, items.length - at)) return false;
+  for (let i = 0; i < stretch.length; i += 1) if (stretch[i] !== items[at + i]) return false;
+  return true;
+}
+
+/**
+ * The same text as one flat string. Concatenation builds trees of pieces; kept and written out again and again they cost
+ * milliseconds and hold on to memory.
+ */
+function flat(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+/** UTF-8. Much faster than `Buffer.from` where the text is ASCII, as configurations nearly always are. */
+export function encodeText(text: string): Buffer {
+  const isAscii = Buffer.byteLength(text) === text.length;
+  return Buffer.from(text, isAscii ? 'latin1' : 'utf8');
+}
