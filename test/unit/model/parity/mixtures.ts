@@ -34,15 +34,15 @@ const anything = fc.oneof(
 /** Usually one of the good values, sometimes one at the edge of what is allowed or beyond, now and then anything. */
 function often(good: readonly unknown[], edge: readonly unknown[]): fc.Arbitrary<unknown> {
   return fc.oneof(
-    { weight: 80, arbitrary: fc.constantFrom(...good) },
-    { weight: 10, arbitrary: fc.constantFrom(...edge) },
+    { weight: 250, arbitrary: fc.constantFrom(...good) },
+    { weight: 12, arbitrary: fc.constantFrom(...edge) },
     { weight: 1, arbitrary: anything },
   );
 }
 
 /** Usually one of the values, now and then anything. */
 function mostly(...values: readonly unknown[]): fc.Arbitrary<unknown> {
-  return fc.oneof({ weight: 150, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: anything });
+  return fc.oneof({ weight: 400, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: anything });
 }
 
 /** Some of the fields. */
@@ -54,15 +54,17 @@ function some(
 
 function listOf(element: fc.Arbitrary<unknown>, maxLength = 3): fc.Arbitrary<unknown> {
   return fc.oneof(
-    { weight: 100, arbitrary: fc.array(element, { maxLength }) },
+    { weight: 90, arbitrary: fc.array(element, { minLength: 1, maxLength }) },
+    { weight: 10, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: anything },
   );
 }
 
 const NODES = ['n1', 'n2', 'n3', 'n4', 'n5'];
-const V4 = ['10.0.0.1', '10.0.0.2', '10.0.0.10', '10.0.1.3', '10.0.0.3'];
+// The computed node's own address stands last: generators favour what comes first.
+const V4 = ['10.0.0.2', '10.0.0.10', '10.0.1.3', '10.0.0.3', '10.0.0.1'];
 const ODD4 = ['127.0.0.1', '224.0.0.5', '255.255.255.255', '240.0.0.9', '0.0.0.0', '10.0.0.1'];
-const V6 = ['fd00::1', 'FD00:0::2', 'fd00::a', '2001:db8::1'];
+const V6 = ['FD00:0::2', 'fd00::a', '2001:db8::1', 'fd00::1'];
 const ODD6 = ['::1', 'ff02::1', '::', 'fe80::1', '::ffff:10.0.0.1'];
 const address4 = often(V4, ODD4);
 const address6 = often(V6, ODD6);
@@ -82,15 +84,23 @@ const FILTERS = ['f1', 'f2', 'team-a.filter', 'x'.repeat(46), 'gone', 'n'.repeat
 const SECRET = { secretKeyRef: { name: 's', key: 'good' } };
 const duration = often(['1s', '500ms', '1m30s', '240s'], ['0s', '4095s', '68m15s', '300s', '2h']);
 
-const node = some({
-  bgp: some({
-    asNumber: mostly(...AS),
-    ipv4Address: often([...V4.map((a) => `${a}/24`), ...V4], ODD4),
-    ipv6Address: often([...V6.map((a) => `${a}/64`), ...V6], ODD6),
-    routeReflectorClusterID: often([null], ['244.0.0.1', '1', 5, '10.0.0.2', '255.255.255.255', '0.0.0.0']),
-  }),
-  wireguard: some({ interfaceIPv4Address: address4, interfaceIPv6Address: address6 }),
-});
+function nodeOf(index: number): fc.Arbitrary<unknown> {
+  const bgp = fc
+    .tuple(
+      some({
+        asNumber: mostly(...AS),
+        routeReflectorClusterID: often(
+          [null],
+          ['244.0.0.1', '1', 5, '10.0.0.2', '255.255.255.255', '0.0.0.0'],
+        ),
+      }),
+      often([`10.0.0.${index}/24`, `10.0.0.${index}`], [...V4, ...ODD4, undefined]),
+      often([`fd00::${index}/64`, undefined], [...V6, ...ODD6]),
+    )
+    .map(([rest, ipv4Address, ipv6Address]) => ({ ...rest, ipv4Address, ipv6Address }));
+  const wireguard = some({ interfaceIPv4Address: address4, interfaceIPv6Address: address6 });
+  return fc.record({ bgp, wireguard }, { requiredKeys: ['bgp'] });
+}
 const labels = some({ rack: mostly('a', 'b'), rr: mostly('true') });
 
 const peer = some({
@@ -111,11 +121,9 @@ const peer = some({
   localASNumber: mostly(...AS),
   keepOriginalNextHop: mostly(true, false),
   nextHopMode: mostly('Auto', 'Self', 'Keep'),
-  password: mostly(
-    SECRET,
-    SECRET,
-    { secretKeyRef: { name: 's', key: 'quote' } },
-    { secretKeyRef: { name: 'no', key: 'k' } },
+  password: often(
+    [null, SECRET],
+    [{ secretKeyRef: { name: 's', key: 'quote' } }, { secretKeyRef: { name: 'no', key: 'k' } }],
   ),
   sourceAddress: mostly('UseNodeIP', 'None'),
   maxRestartTime: duration,
@@ -123,12 +131,20 @@ const peer = some({
   numAllowedLocalASNumbers: mostly(0, 1, 255, 2_147_483_647),
   ttlSecurity: mostly(0, 1, 2, 254, 255),
   reachableBy: fc.oneof(address4, address6),
-  filters: listOf(mostly(...FILTERS)),
+  filters: listOf(
+    often(
+      FILTERS.filter((name) => name !== 'gone'),
+      ['gone'],
+    ),
+  ),
   reversePeering: mostly('Auto', 'Manual'),
 });
 /** A BGPPeer whose fields fit together more often than by chance. */
 const shapedPeer = fc.oneof(
   peer,
+  peer.map((spec) =>
+    without(spec, 'nodeSelector', 'peerSelector', 'localWorkloadSelector', 'reachableBy', 'nextHopMode'),
+  ),
   fc
     .tuple(peer, fc.constantFrom('192.0.2.1', '10.0.0.2', 'fd00::2', '192.0.2.1:180', ...ODD4, ...ODD6))
     .map(([spec, peerIP]) => ({
@@ -152,55 +168,67 @@ function without(spec: Record<string, unknown>, ...fields: readonly string[]): R
 }
 
 const operation = fc.oneof(
-  mostly(
-    { addCommunity: { value: '65000:1' } },
-    { addCommunity: { value: '1:2:4294967295' } },
-    { addCommunity: { value: '70000:1' } },
+  often(
+    [{ addCommunity: { value: '65000:1' } }, { addCommunity: { value: '1:2:4294967295' } }],
+    [{ addCommunity: { value: '70000:1' } }, { addCommunity: {} }, {}],
   ),
-  mostly({ prependASPath: { prefix: [64512, '1.1'] } }, { prependASPath: { prefix: [] } }),
-  mostly(
-    { setPriority: { value: 100 } },
-    { setPriority: { value: 2_147_483_646 } },
-    { setPriority: { value: 0 } },
+  often([{ prependASPath: { prefix: [64512, '1.1'] } }], [{ prependASPath: { prefix: [] } }]),
+  often(
+    [{ setPriority: { value: 100 } }, { setPriority: { value: 2_147_483_646 } }],
+    [{ setPriority: { value: 0 } }],
   ),
 );
 
 function rule(nets: readonly string[], bits: number): fc.Arbitrary<Record<string, unknown>> {
   const match = some({
     source: mostly('RemotePeers'),
-    interface: mostly('eth0', '*.cali', 'e?h*', 'a"b'),
+    interface: often(['eth0', '*.cali', 'cali?', 'e?h*'], ['a"b', '*']),
     peerType: mostly('eBGP', 'iBGP'),
-    communities: mostly({ values: ['65000:1'] }, { values: ['1:2:3'] }, { values: [] }),
-    asPathPrefix: listOf(mostly(...AS)),
+    communities: often([{ values: ['65000:1'] }, { values: ['1:2:3'] }], [{ values: [] }]),
+    asPathPrefix: fc.oneof(
+      { weight: 20, arbitrary: fc.constantFrom([65001], [65001, 65002], []) },
+      { weight: 1, arbitrary: listOf(mostly(...AS)) },
+    ),
     priority: mostly(1, 1024, 2_147_483_646),
   });
-  const net = some({ prefixLength: some({ min: mostly(0, 16, bits), max: mostly(8, 24, bits) }) });
+  // Few conditions at a time, or hardly any route meets them.
+  const few = match.map((all) => Object.fromEntries(Object.entries(all).slice(0, 2)));
   const netted = fc
-    .tuple(net, mostly('Equal', 'NotEqual', 'In', 'NotIn'), mostly(...nets))
-    .map(([rest, matchOperator, cidr]) => ({ ...rest, matchOperator, cidr }));
+    .tuple(
+      fc.option(fc.record({ min: mostly(0, 16), max: often([bits], [28, 8]) }), { nil: null }),
+      mostly('Equal', 'NotEqual', 'In', 'NotIn'),
+      mostly(...nets),
+    )
+    .map(([prefixLength, matchOperator, cidr]) => ({ prefixLength, matchOperator, cidr }));
   const decision = fc.oneof(
-    fc.record({ action: mostly('Accept'), operations: listOf(operation) }),
+    fc.record({ action: fc.constant('Accept'), operations: listOf(operation) }),
     fc.record({ action: mostly('Accept', 'Reject') }),
   );
-  return fc
-    .tuple(match, fc.oneof(netted, fc.constant({})), decision)
-    .map((parts) => Object.assign({}, ...parts));
+  const conditions = fc.oneof(
+    few,
+    netted,
+    fc.tuple(few, netted).map(([one, two]) => ({ ...one, ...two })),
+  );
+  return fc.tuple(conditions, decision).map((parts) => Object.assign({}, ...parts));
 }
 
-const rules4 = listOf(rule(NETS4, 32));
-const rules6 = listOf(rule(NETS6, 128));
-const filter = some({ importV4: rules4, exportV4: rules4, importV6: rules6, exportV6: rules6 });
+const rules4 = listOf(rule(NETS4, 32), 4);
+const rules6 = listOf(rule(NETS6, 128), 4);
+const filter = fc.oneof(
+  some({ importV4: rules4, exportV4: rules4, importV6: rules6, exportV6: rules6 }),
+  fc.record({ importV4: rules4, exportV4: rules4, importV6: rules6, exportV6: rules6 }),
+);
 
 const cidrs = listOf(fc.oneof(fc.record({ cidr: mostly(...NETS4, ...NETS6) }), fc.constant({})));
 const configuration = some({
   logSeverityScreen: mostly('Info', 'Debug', 'None', 'Fatal'),
-  nodeToNodeMeshEnabled: mostly(true, true, true, false),
+  nodeToNodeMeshEnabled: often([true], [false]),
   asNumber: mostly(...AS),
   listenPort: mostly(1, 179, 1790, 65_535),
   bindMode: mostly('None', 'NodeIP'),
-  nodeMeshPassword: mostly(SECRET, SECRET, { secretKeyRef: { name: 'no', key: 'k' } }),
+  nodeMeshPassword: often([null], [SECRET, { secretKeyRef: { name: 'no', key: 'k' } }]),
   nodeMeshMaxRestartTime: duration,
-  ignoredInterfaces: listOf(mostly('docker0', 'br-*', 'eth0.100', 'e"th', 'veth?')),
+  ignoredInterfaces: listOf(often(['docker0', 'br-*', 'eth0.100', 'veth?'], ['e"th', '*'])),
   prefixAdvertisements: listOf(
     fc.record({
       cidr: mostly(...NETS4, ...NETS6),
@@ -292,18 +320,24 @@ function named(
   names: readonly string[],
   spec: fc.Arbitrary<unknown>,
   maxLength: number,
+  minLength = 0,
 ): fc.Arbitrary<Stored> {
   const one = fc.tuple(fc.constantFrom(...names), spec).map(([name, value]) => calico(kind, name, value));
-  return several(fc.array(one, { maxLength }));
+  return several(fc.array(one, { minLength, maxLength }));
 }
 
 const nodes = several(
-  fc.array(
-    fc.tuple(fc.constantFrom(...NODES), node, labels).map(([name, spec, of]) => ({
-      [calicoKey('Node', name)]: { metadata: { labels: of }, spec },
-    })),
-    { minLength: 2, maxLength: 6 },
-  ),
+  fc
+    .subarray(NODES, { minLength: 2 })
+    .chain((names) =>
+      fc.tuple(
+        ...names.map((name) =>
+          fc
+            .tuple(nodeOf(NODES.indexOf(name) + 1), labels)
+            .map(([spec, of]): Stored => ({ [calicoKey('Node', name)]: { metadata: { labels: of }, spec } })),
+        ),
+      ),
+    ),
 );
 
 function kubernetesOne(
@@ -329,19 +363,24 @@ export const mixtures: fc.Arbitrary<Stored> = several(
         { weight: 1, arbitrary: fc.constant(calico('Node', 'n1', REFLECTOR)) },
         { weight: 1, arbitrary: fc.constant({}) },
       ),
-      named('BGPPeer', ['p1', 'p2', 'p3', 'p4', "odd'name {}"], shapedPeer, 5),
-      named('BGPConfiguration', ['default', 'node.n1', 'node.n2', 'other'], configuration, 3),
+      named('BGPPeer', ['p1', 'p2', 'p3', 'p4', "odd'name {}"], shapedPeer, 6, 2),
+      named(
+        'BGPConfiguration',
+        ['default', 'default', 'default', 'node.n1', 'node.n1', 'node.n2', 'other'],
+        configuration,
+        3,
+      ),
       named(
         'BGPFilter',
         FILTERS.filter((name) => name !== 'gone'),
         filter,
         4,
       ),
-      named('IPPool', ['pool1', 'pool2', 'pool3'], pool, 3),
+      named('IPPool', ['pool1', 'pool2', 'pool3'], pool, 3, 1),
       several(fc.array(block, { maxLength: 3 })),
       kubernetesOne('Service', service),
       kubernetesOne('EndpointSlice', slice),
-      fc.oneof(fc.constant({}), secret),
+      fc.oneof({ weight: 1, arbitrary: fc.constant({}) }, { weight: 6, arbitrary: secret }),
       fc.oneof(
         fc.constant({}),
         status.map((value) => ({ [endpointStatusKey('pod')]: value })),
