@@ -75,7 +75,22 @@ async function checkFile(directory: string, checked: CheckedFile, deps: CheckDep
     return { type: 'failed', file: checked.file, line: finding.line, message: finding.message, birdVersion };
   }
   if (checked.client === null) return { type: 'not-checked', why: `${why}, and no BIRD to ask` };
-  return shorten(await checkWithSocket(checked.client, path, deps.timeoutMs), directory);
+  return shorten(await checkPatiently(checked.client, path, deps), directory);
+}
+
+/** A BIRD that hangs or is busy must not keep anybody from publishing: it refuses later what it would refuse now. */
+const PATIENCE_MS = 2_000;
+
+async function checkPatiently(client: BirdClient, path: string, deps: CheckDeps): Promise<CheckOutcome> {
+  const why = `BIRD on ${client.path} does not answer`;
+  if (client.silentForMs >= PATIENCE_MS) return { type: 'not-checked', why };
+  let cancel = (): void => {};
+  const late = new Promise<CheckOutcome>((resolve) => {
+    cancel = deps.clock.after(PATIENCE_MS, () => resolve({ type: 'not-checked', why }));
+  });
+  const outcome = await Promise.race([checkWithSocket(client, path, deps.timeoutMs), late]);
+  cancel();
+  return outcome;
 }
 
 async function checkWithSocket(

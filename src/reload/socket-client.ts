@@ -47,6 +47,7 @@ export class BirdClient {
   readonly #queue: Pending[] = [];
   readonly #listeners: ((error: BirdfeedError) => void)[] = [];
   #banner = '';
+  #askedAt = 0;
   #closed: BirdfeedError | null = null;
   #cancelTimer: () => void = () => {};
 
@@ -103,6 +104,11 @@ export class BirdClient {
     return parseVersion(this.#banner);
   }
 
+  /** For how long BIRD has owed an answer, milliseconds; 0 while it owes none. */
+  get silentForMs(): number {
+    return this.#queue.length === 0 ? 0 : this.#options.clock.monotonic() - this.#askedAt;
+  }
+
   /** Why the connection ended, or null while it is open. */
   get closed(): BirdfeedError | null {
     return this.#closed;
@@ -153,6 +159,7 @@ export class BirdClient {
     const next = this.#queue[0];
     if (next === undefined) return;
     const { command, timeoutMs } = next;
+    this.#askedAt = this.#options.clock.monotonic();
     const silence =
       command === null ? 'accepted the connection but did not greet' : `did not answer "${command}"`;
     const message = `BIRD ${silence} on ${this.path} within ${timeoutMs} ms`;
