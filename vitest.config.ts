@@ -28,6 +28,9 @@ export default defineConfig({
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // These tests wait for real daemons with real time-outs; a machine that stalls for seconds is no finding.
+          // What is wrong fails twice.
+          retry: 1,
           sequence: { groupOrder: 1 },
         },
       },
