@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { join } from 'node:path';
-import { BirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, BirdfeedError, type ErrorCode } from '../core/errors.ts';
 
 /** What the admin socket offers: the daemon's own read-outs, and the commands of an operator. */
 export type AdminRequest =
@@ -14,7 +14,7 @@ export type AdminRequest =
 
 export type AdminReply =
   | { readonly ok: true; readonly result: unknown }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
 /**
  * Which pid namespace this process is in: the container, so to speak. A cache is shared between a pod and its successor;
@@ -60,27 +60,27 @@ export async function startAdminServer(
           result: await handle(JSON.parse(body) as AdminRequest),
         }),
       )
-      .catch(
-        (error: unknown): AdminReply => ({
-          ok: false,
-          message: error instanceof Error ? error.message : String(error),
-        }),
-      )
+      .catch((error: unknown): AdminReply => {
+        const { code, message } = asBirdfeedError(error);
+        return { ok: false, code, message };
+      })
       .then((reply) => response.end(JSON.stringify(reply)))
       .catch(() => response.destroy());
   });
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.once('listening', resolve);
+  });
+  // `listen` binds before it returns. Any longer, and files that are being made elsewhere would get the same umask.
   const umask = process.umask(0o177);
+  server.listen(path);
+  process.umask(umask);
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(path, resolve);
-    });
+    await listening;
   } catch (error) {
     throw new BirdfeedError('BF_CACHE_PERMISSION', `cannot create ${path}: ${(error as Error).message}`, {
       cause: error,
     });
-  } finally {
-    process.umask(umask);
   }
   return server;
 }
@@ -89,7 +89,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   let body = '';
   for await (const chunk of incoming) {
     body += String(chunk);
-    if (body.length > MAX_BODY) throw new Error('request too large');
+    if (body.length > MAX_BODY) throw new BirdfeedError('BF_USAGE', 'request too large');
   }
   return body;
 }
@@ -97,7 +97,8 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 /**
  * Asks the birdfeed that runs on this cache.
  * @returns its result; `undefined` when none runs there
- * @throws BF_ADMIN_UNREACHABLE when it does not answer in time or says no
+ * @throws what it answers with; BF_ADMIN_UNREACHABLE when it does not answer in time or whole, BF_CACHE_PERMISSION when
+ * this user may not ask
  */
 export async function askDaemon(
   cacheDir: string,
@@ -105,24 +106,50 @@ export async function askDaemon(
   timeoutMs = 5_000,
 ): Promise<unknown> {
   const socketPath = adminSocketPath(cacheDir);
-  const reply = await new Promise<AdminReply | undefined>((resolve, reject) => {
+  let answer: string;
+  try {
+    answer = await post(socketPath, JSON.stringify(question), timeoutMs);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== undefined && NOBODY.has(code)) return undefined;
+    if (code === 'EACCES')
+      throw new BirdfeedError(
+        'BF_CACHE_PERMISSION',
+        `${socketPath}: only the user that birdfeed runs as may ask it`,
+      );
+    throw new BirdfeedError('BF_ADMIN_UNREACHABLE', `${socketPath}: ${message}`, { cause: error });
+  }
+  const reply = parseReply(answer);
+  if (reply === null)
+    throw new BirdfeedError(
+      'BF_ADMIN_UNREACHABLE',
+      `${socketPath}: the answer broke off; is birdfeed ending?`,
+    );
+  if (!reply.ok) throw new BirdfeedError(reply.code, reply.message);
+  return reply.result;
+}
+
+/** No socket, one that a dead process left, or a path that is too long for one. */
+const NOBODY: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'EINVAL']);
+
+/** Sends one request and returns the body of the response. Rejects with Node's errors. */
+function post(socketPath: string, body: string, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath, method: 'POST', path: '/', timeout: timeoutMs }, (response) => {
-      readBodyUnbounded(response).then((text) => resolve(JSON.parse(text) as AdminReply), reject);
+      readBodyUnbounded(response).then(resolve, reject);
     });
     outgoing.once('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
-    outgoing.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED' || error.code === 'EINVAL')
-        resolve(undefined);
-      else
-        reject(
-          new BirdfeedError('BF_ADMIN_UNREACHABLE', `${socketPath}: ${error.message}`, { cause: error }),
-        );
-    });
-    outgoing.end(JSON.stringify(question));
+    outgoing.once('error', reject);
+    outgoing.end(body);
   });
-  if (reply === undefined) return undefined;
-  if (!reply.ok) throw new BirdfeedError('BF_ADMIN_UNREACHABLE', reply.message);
-  return reply.result;
+}
+
+function parseReply(text: string): AdminReply | null {
+  try {
+    return JSON.parse(text) as AdminReply;
+  } catch {
+    return null;
+  }
 }
 
 async function readBodyUnbounded(incoming: IncomingMessage): Promise<string> {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Options } from '../config/options.ts';
+import { asBirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import type { Generation } from '../generation/types.ts';
 import { compareSessions, describeSessionChanges, type NamedText, unifiedDiff } from './changes.ts';
-import type { RunOutcome } from './set-loop.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import type { Rendering } from './set-plan.ts';
 
 export interface Announcement {
   readonly options: Options;
@@ -14,7 +16,10 @@ export interface Announcement {
   readonly previous: Generation | null;
 }
 
-/** Says what a new generation changes: one log line, and for a template author the diff on standard output. */
+/**
+ * Says what a new generation changes: one log line, and for a template author the diff on standard output. Never rejects,
+ * and need not be waited for.
+ */
 export async function announceGeneration({
   options,
   log,
@@ -28,8 +33,7 @@ export async function announceGeneration({
     { ...fields, sessions: generation.stamp.sessions.length, changes: describeSessionChanges(changes) },
     'generation published',
   );
-  if (!showsDiff(options) || previous === null) return;
-  process.stdout.write(await unifiedDiff(textsOf(previous), textsOf(generation)));
+  if (previous !== null) await showDiff(options, log, () => [textsOf(previous), textsOf(generation)]);
 }
 
 export interface Intent {
@@ -42,18 +46,28 @@ export interface Intent {
 
 /** The same for what `--noop` does not publish. */
 export async function announceIntent({ options, log, set, current, intent }: Intent): Promise<void> {
-  const { sessions } = intent.computation;
+  const { computation, rendering } = intent.change;
+  const { sessions } = computation;
   const changes = describeSessionChanges(compareSessions(current?.stamp.sessions ?? [], sessions));
   log.info(
     { set, sessions: sessions.length, changes },
     'would publish a new generation; nothing written (noop)',
   );
-  if (!showsDiff(options) || current === null) return;
-  const after = intent.rendering.files.map(({ name, content }) => ({
-    name,
-    text: Buffer.from(content).toString('utf8'),
-  }));
-  process.stdout.write(await unifiedDiff(textsOf(current), after));
+  if (current !== null) await showDiff(options, log, () => [textsOf(current), namedTexts(rendering)]);
+}
+
+async function showDiff(
+  options: Options,
+  log: Logger,
+  texts: () => readonly [before: readonly NamedText[], after: readonly NamedText[]],
+): Promise<void> {
+  if (!showsDiff(options)) return;
+  try {
+    process.stdout.write(await unifiedDiff(...texts()));
+  } catch (error) {
+    // A generation may be pruned before it is read: no reason to end.
+    log.warn({ reason: asBirdfeedError(error).message }, 'changes not shown');
+  }
 }
 
 function showsDiff({ showDiff, fixtures }: Options): boolean {
@@ -61,7 +75,12 @@ function showsDiff({ showDiff, fixtures }: Options): boolean {
   return fixtures !== null && process.stdout.isTTY === true;
 }
 
-/** The rendered files of a generation, as text. */
+/** Rendered files, as text. */
+export function namedTexts({ files }: Rendering): readonly NamedText[] {
+  return files.map(({ name, content }) => ({ name, text: Buffer.from(content).toString('utf8') }));
+}
+
+/** The files of a generation, as text. */
 export function textsOf({ directory, stamp }: Generation): readonly NamedText[] {
   return stamp.files.map(({ name }) => ({ name, text: readFileSync(join(directory, name), 'utf8') }));
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
@@ -9,19 +10,21 @@ import { nodeFs } from '../generation/fs.ts';
 import { DEFAULT_SET } from '../generation/layout.ts';
 import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
+import type { Target } from '../reload/types.ts';
 import type { Dialect } from '../render/types.ts';
 import type { Status } from '../status/status.ts';
 import { createTree, type Tree } from '../tree/tree.ts';
 import { targetsFor } from './bird-setup.ts';
 import { type CacheDeps, openBootedStore } from './cache.ts';
-import { Feed, type FeedGroup, unionMounts } from './feed.ts';
+import { Feed, type FeedInput } from './feed.ts';
 import { loadPlans } from './plan.ts';
 import { problemOf } from './problem-of.ts';
-import type { RunOutcome } from './set-loop.ts';
+import type { RunOutcome } from './run-outcome.ts';
 import type { SetPlan } from './set-plan.ts';
 import { SetRuntime } from './set-runtime.ts';
 import { openSources } from './sources.ts';
 import { createStatusBoard, type StatusBoard } from './status-board.ts';
+import { unionMounts } from './union-mounts.ts';
 
 export interface AppDeps {
   readonly options: Options;
@@ -37,6 +40,8 @@ export interface AppDeps {
   readonly noop: boolean;
   /** A set has something to look at. */
   onChange(set: AppSet): void;
+  /** New resource files no longer have this set: it is not to be run any more. */
+  onRemoved(set: AppSet): Promise<void>;
   onPublished(set: AppSet, generation: Generation, previous: Generation | null): void;
 }
 
@@ -46,6 +51,7 @@ export interface AppSet {
   readonly store: Store;
   readonly board: StatusBoard;
   readonly runtime: SetRuntime;
+  readonly targets: readonly Target[];
 }
 
 /**
@@ -138,27 +144,43 @@ export class Application {
     });
   }
 
+  /** What may fail comes first: from where sets are stopped on there is no way back. */
   async #usePlans(plans: readonly SetPlan[]): Promise<void> {
-    for (const set of this.sets) {
-      if (plans.some((plan) => plan.name === set.name)) continue;
-      this.#sets.delete(set.name);
-      this.#asked.delete(set.name);
-      await set.runtime.stop();
-    }
     const mounts = unionMounts(plans.flatMap((plan) => plan.mounts));
-    if (mounts.map(({ prefix }) => prefix).join('\n') !== this.feed.prefixes('required').join('\n')) {
-      await this.#openMounts('required', mounts);
-    }
-    for (const plan of plans) {
-      const known = this.#sets.get(plan.name);
-      if (known !== undefined) known.runtime.usePlan(plan);
-      else await this.#addSet(plan);
-    }
+    const isOpen = prefixesOf(mounts) === this.feed.prefixes('required').join('\n');
+    const inputs = isOpen ? null : await this.#sourcesOf(mounts);
+    const kept = new Map(plans.filter((plan) => this.#suits(plan)).map((plan) => [plan.name, plan]));
+    const added: AppSet[] = [];
+    for (const plan of plans) if (!kept.has(plan.name)) added.push(await this.#makeSet(plan));
+    for (const set of this.sets) if (!kept.has(set.name)) await this.#removeSet(set);
+    if (inputs !== null) await this.feed.open('required', inputs);
+    for (const [name, plan] of kept) this.#sets.get(name)!.runtime.usePlan(plan);
+    for (const set of added) this.#addSet(set);
   }
 
-  async #addSet(plan: SetPlan): Promise<void> {
+  /** Whether a set is there already, and tells the daemons that this plan has. */
+  #suits({ name, daemonFiles }: SetPlan): boolean {
+    const wanted = targetsFor(this.#deps.options, daemonFiles);
+    return isDeepStrictEqual(this.#sets.get(name)?.targets, wanted);
+  }
+
+  async #removeSet(set: AppSet): Promise<void> {
+    this.#sets.delete(set.name);
+    this.#asked.delete(set.name);
+    await this.#deps.onRemoved(set);
+    await set.runtime.stop();
+  }
+
+  #addSet(set: AppSet): void {
+    this.#sets.set(set.name, set);
+    set.board.report({ type: 'mounts', mounts: this.feed.mounts });
+    if (this.#started) this.#startSet(set);
+  }
+
+  async #makeSet(plan: SetPlan): Promise<AppSet> {
     const { options, clock, log, nodeName, env, random, noop } = this.#deps;
     const store = await this.#storeOf(plan.name);
+    const targets = targetsFor(options, plan.daemonFiles);
     const board = createStatusBoard({ version: VERSION, node: nodeName, set: plan.name }, { clock, log });
     if (store.current !== null) board.report({ type: 'data', event: 'cache-loaded', reason: null });
     if (store.state.value.pin !== null) {
@@ -189,14 +211,13 @@ export class Application {
       log,
       random,
       fileGroup: this.#deps.cache.fileGroup,
-      targets: targetsFor(options, plan.daemonFiles),
+      targets,
       noop,
       onChange: () => this.#deps.onChange(set),
       onPublished: (generation, previous) => this.#deps.onPublished(set, generation, previous),
     });
-    const set: AppSet = { name: plan.name, store, board, runtime };
-    this.#sets.set(plan.name, set);
-    if (this.#started) this.#startSet(set);
+    const set: AppSet = { name: plan.name, store, board, runtime, targets };
+    return set;
   }
 
   /** The store of a set, booted when it is first asked for. */
@@ -212,12 +233,17 @@ export class Application {
   }
 
   #makeFeed(): Feed {
+    const { log, clock, random } = this.#deps;
     return new Feed({
       tree: this.#tree,
-      log: this.#deps.log,
-      onMount: (mount, snapshot) => {
-        const fact = { type: 'mount', mount, ...(snapshot === undefined ? {} : { snapshot }) } as const;
-        for (const { board } of this.sets) board.report(fact);
+      log,
+      clock,
+      random,
+      onMounts: (mounts, isSnapshot) => {
+        for (const { board } of this.sets) {
+          board.report({ type: 'mounts', mounts });
+          if (isSnapshot) board.report({ type: 'count', counter: 'relists' });
+        }
       },
       onChange: () => this.#changed(),
       prepare: (entries) => {
@@ -226,10 +252,9 @@ export class Application {
     });
   }
 
-  async #openMounts(group: FeedGroup, mounts: readonly Mount[]): Promise<void> {
+  #sourcesOf(mounts: readonly Mount[]): Promise<readonly FeedInput[]> {
     const { options, clock, log, random, env } = this.#deps;
-    const deps = { clock, log, random, env, lastPositions: this.#lastPositions() };
-    await this.feed.open(group, await openSources(options, mounts, deps));
+    return openSources(options, mounts, { clock, log, random, env, lastPositions: this.#lastPositions() });
   }
 
   /** The model of a set asks for more (or less) to be read. False while that is under way. */
@@ -243,7 +268,7 @@ export class Application {
     if (prefixes.join('\n') === this.#optional.join('\n')) return this.feed.complete(mounts);
     this.#optional = prefixes;
     this.#opening = this.#opening
-      .then(() => this.#openMounts('optional', wanted))
+      .then(async () => this.feed.open('optional', await this.#sourcesOf(wanted)))
       .then(() => this.#changed())
       .catch((error: unknown) =>
         this.#deps.log.error({ reason: asBirdfeedError(error).message }, 'optional data not opened'),
@@ -271,6 +296,10 @@ export class Application {
       mounts.map(({ prefix, datastoreId, revision }) => [prefix, { datastoreId, revision }]),
     );
   }
+}
+
+function prefixesOf(mounts: readonly Mount[]): string {
+  return mounts.map(({ prefix }) => prefix).join('\n');
 }
 
 /** What `/status` and `birdfeed status` show: the main set, and the others beside it. */

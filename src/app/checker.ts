@@ -19,15 +19,24 @@ export interface CheckerDeps {
   supervisors(): readonly TargetSupervisor[];
 }
 
-/** Checks the staged files of a set: its resources' `check_cmd`, and the ladder of ways to have BIRD parse them. */
-export function createChecker(
-  deps: CheckerDeps,
-): (directory: string, plan: SetPlan) => Promise<CheckOutcome> {
+export interface Checker {
+  /** Checks the staged files of a set: its resources' `check_cmd`, and the ladder of ways to have BIRD parse them. */
+  check(directory: string, plan: SetPlan): Promise<CheckOutcome>;
+  /**
+   * The version of the BIRD whose opinion counts, for remembered refusals: the one that is told, else the local one. Null
+   * when none is known.
+   */
+  birdVersion(plan: SetPlan): Promise<string | null>;
+}
+
+export function createChecker(deps: CheckerDeps): Checker {
   const { options, env, clock } = deps;
   const locals = new Map<string, Promise<LocalBird | null>>();
   const run = { clock, timeoutMs: options.checkTimeout };
 
-  return async (directory, plan) => {
+  return { check, birdVersion };
+
+  async function check(directory: string, plan: SetPlan): Promise<CheckOutcome> {
     const commands = await Promise.all(
       plan.checks.map(({ command, file, dest }) => {
         const src = join(directory, file);
@@ -41,7 +50,15 @@ export function createChecker(
     const files = await Promise.all(plan.daemonFiles.map((file) => checkedFile(file, plan.dialect)));
     const bird = await checkStaged(directory, files, { ...run, dialect: plan.dialect, scan: findings });
     return worst([...commands, bird])!;
-  };
+  }
+
+  async function birdVersion({ daemonFiles: [file] }: SetPlan): Promise<string | null> {
+    const [told] = deps.supervisors();
+    if (told !== undefined) return told.state.birdVersion;
+    return file === undefined || options.syntaxCheck === 'off'
+      ? null
+      : ((await local(file)).local?.version ?? null);
+  }
 
   async function checkedFile(file: string, dialect: Dialect | null): Promise<CheckedFile> {
     const supervisor = deps.supervisors().find(({ target }) => target.file === file);

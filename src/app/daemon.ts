@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import type { Options } from '../config/options.ts';
-import { backoffDelay } from '../core/backoff.ts';
 import { systemClock } from '../core/clock.ts';
 import { asBirdfeedError, EXIT, type ExitCode } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
@@ -14,13 +13,9 @@ import { groupId } from './file-group.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { Listener } from './listener.ts';
 import { cacheDirectory, nodeName as resolveNodeName } from './paths.ts';
-import { createScheduler, type Scheduler } from './scheduler.ts';
-import type { RunOutcome } from './set-loop.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { createSetSchedule, type SetSchedule } from './set-schedule.ts';
 import { createStatusBoard } from './status-board.ts';
-
-const RETRY = { initialMs: 1_000, maxMs: 60_000 };
-/** How often a hold is tested anew, by a full relist. */
-const HOLD_RETEST = { initialMs: 5_000, maxMs: 300_000 };
 
 /**
  * The watch loop, until a signal ends it. First of all what is cached is verified and put in place; everything else,
@@ -46,8 +41,7 @@ class Daemon {
   readonly #log: ReturnType<typeof createDeferredLogger>;
   readonly #clock = systemClock;
   readonly #nodeName: string;
-  readonly #schedulers = new Map<AppSet, Scheduler>();
-  readonly #holdAttempts = new Map<AppSet, { attempt: number; cancel: () => void }>();
+  readonly #schedules = new Map<AppSet, SetSchedule>();
   readonly #servers: Server[] = [];
   #app: Application | null = null;
   /** Before there is an application there is only waiting for the cache. */
@@ -100,7 +94,8 @@ class Daemon {
       log: this.#log,
       random: Math.random,
       noop,
-      onChange: (set) => this.#schedulerOf(set).notify(),
+      onChange: (set) => this.#scheduleOf(set).notify(),
+      onRemoved: (set) => this.#unschedule(set),
       onPublished: (set, generation, previous) => void this.#announce(set, generation, previous),
     });
     this.#app = app;
@@ -116,8 +111,7 @@ class Daemon {
   async stop(): Promise<void> {
     await this.#attachLog();
     await this.#stopWatching();
-    for (const { cancel } of this.#holdAttempts.values()) cancel();
-    await Promise.all([...this.#schedulers.values()].map((scheduler) => scheduler.stop()));
+    await Promise.all([...this.#schedules.values()].map((schedule) => schedule.stop()));
     await this.#app?.stop();
     this.#listener.close();
     for (const server of this.#servers) {
@@ -175,43 +169,28 @@ class Daemon {
     return this.#logReady;
   }
 
-  #schedulerOf(set: AppSet): Scheduler {
-    let scheduler = this.#schedulers.get(set);
-    if (scheduler === undefined) {
-      const { quiet, quietMax } = this.#options;
-      scheduler = createScheduler({
-        clock: this.#clock,
-        random: Math.random,
-        quietMs: quiet,
-        quietMaxMs: quietMax,
-        retry: RETRY,
-        run: () => this.#step(set),
-      });
-      this.#schedulers.set(set, scheduler);
-    }
-    return scheduler;
+  #scheduleOf(set: AppSet): SetSchedule {
+    const known = this.#schedules.get(set);
+    if (known !== undefined) return known;
+    const { quiet, quietMax } = this.#options;
+    const schedule = createSetSchedule({
+      runtime: set.runtime,
+      clock: this.#clock,
+      random: Math.random,
+      quietMs: quiet,
+      quietMaxMs: quietMax,
+      relist: () => this.#app?.feed.relist(),
+      onOutcome: (outcome) => {
+        if (outcome.type === 'would-change') void this.#announceIntent(set, outcome);
+      },
+    });
+    this.#schedules.set(set, schedule);
+    return schedule;
   }
 
-  async #step(set: AppSet): Promise<'done' | 'retry'> {
-    const outcome = await set.runtime.run();
-    if (outcome.type === 'would-change') await this.#announceIntent(set, outcome);
-    if (outcome.type === 'held') this.#retestHold(set);
-    else this.#forgetHold(set);
-    return outcome.type === 'condition' || set.runtime.copyFailure !== null ? 'retry' : 'done';
-  }
-
-  /** A hold clears itself when a full relist brings back what was missing. */
-  #retestHold(set: AppSet): void {
-    const known = this.#holdAttempts.get(set) ?? { attempt: 0, cancel: () => {} };
-    known.cancel();
-    const delay = backoffDelay(HOLD_RETEST, known.attempt, Math.random());
-    const cancel = this.#clock.after(delay, () => this.#app?.feed.relist());
-    this.#holdAttempts.set(set, { attempt: known.attempt + 1, cancel });
-  }
-
-  #forgetHold(set: AppSet): void {
-    this.#holdAttempts.get(set)?.cancel();
-    this.#holdAttempts.delete(set);
+  async #unschedule(set: AppSet): Promise<void> {
+    await this.#schedules.get(set)?.stop();
+    this.#schedules.delete(set);
   }
 
   async #announce(set: AppSet, generation: Generation, previous: Generation | null): Promise<void> {
@@ -238,7 +217,7 @@ class Daemon {
       clock: this.#clock,
       log: this.#log,
       unreadyWhenStaleMs: this.#options.unreadyWhenStale,
-      notify: (set) => this.#schedulerOf(set).notify(),
+      notify: (set) => this.#scheduleOf(set).notify(),
     });
     try {
       this.#servers.push(await startAdminServer(cacheDir, operator));
@@ -261,7 +240,7 @@ class Daemon {
         this.#log.error({ code, reason: message }, 'new resources or templates not used; the old ones stay');
       }
     };
-    const watcher = await watchConfiguration(this.#options, reread, readAt);
+    const watcher = await watchConfiguration(this.#options, { log: this.#log, reread, readAt });
     this.#lifecycle.onHangup(() => watcher.reread());
     this.#stopWatching = () => watcher.close();
   }

@@ -1,12 +1,14 @@
-import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
+import type { Clock } from '../core/clock.ts';
+import type { BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { sortedBy } from '../core/order.ts';
 import { covers } from '../core/prefix.ts';
-import type { Mount, Position, SnapshotReason, Source, SourceEvent } from '../datastore/types.ts';
+import type { Mount, Position, Source, SourceEvent } from '../datastore/types.ts';
 import type { Problem } from '../model/types.ts';
 import type { MountStatus } from '../status/status.ts';
 import type { Tree } from '../tree/tree.ts';
 import type { Entry } from '../tree/types.ts';
+import { keepRunning } from './keep-running.ts';
 import { problemOf } from './problem-of.ts';
 
 export interface FeedInput {
@@ -17,8 +19,11 @@ export interface FeedInput {
 export interface FeedDeps {
   readonly tree: Pick<Tree, 'applySnapshot' | 'applyChanges' | 'declare' | 'unmount'>;
   readonly log: Logger;
-  /** Something was said about a mount; `snapshot` is set when it was a whole snapshot. */
-  onMount(status: MountStatus, snapshot?: SnapshotReason): void;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Something is known of a mount, or other ones are open; `isSnapshot` when one was read whole. */
+  onMounts(mounts: readonly MountStatus[], isSnapshot: boolean): void;
   /** The tree changed, or the connection did: look again. */
   onChange(): void;
   /** Entries of a snapshot that is still being read, so that parsing is spread over its pages. */
@@ -86,15 +91,18 @@ export class Feed {
     }
     const group = { ...noGroup(), inputs };
     this.#groups[name] = group;
-    const wanted = new Set(mountsOf(inputs).map((mount) => mount.prefix));
-    for (const mount of mountsOf(old.inputs)) {
-      if (wanted.has(mount.prefix)) continue;
-      this.#states.delete(mount.prefix);
-      this.#deps.tree.unmount(mount);
-    }
+    const closed = this.#close(mountsOf(old.inputs));
     for (const { source, mounts } of inputs) for (const mount of mounts) this.#adopt(source, mount);
     this.#deps.tree.declare([...this.#states.keys()]);
     if (this.#started) this.#startGroup(group);
+    // The keys that went with a mount inside another one belong to that one now.
+    if (closed.some((mount) => this.#isOpen(mount))) this.relist();
+    this.#deps.onMounts(this.mounts, false);
+  }
+
+  /** All open mounts and how they are. */
+  get mounts(): readonly MountStatus[] {
+    return [...this.#states.values()].map(({ status }) => status);
   }
 
   /** Prefixes that a group has open, sorted. */
@@ -106,12 +114,13 @@ export class Feed {
   }
 
   /**
-   * What lies in these mounts may be rendered: every required one has delivered a snapshot, and every optional one has,
-   * or has said why it cannot.
+   * What lies in these mounts may be rendered: all of it is open, every required mount has delivered a snapshot, and every
+   * optional one has, or has said why it cannot.
    */
   complete(mounts: readonly Mount[]): boolean {
-    return this.#within(mounts).every(
-      ({ known, status }) => known || (!status.required && status.error !== null),
+    return (
+      mounts.every((mount) => this.#isOpen(mount)) &&
+      this.#within(mounts).every(({ known, status }) => known || (!status.required && status.error !== null))
     );
   }
 
@@ -156,6 +165,22 @@ export class Feed {
     for (const { inputs } of Object.values(this.#groups)) for (const { source } of inputs) source.relist();
   }
 
+  /** Drops the mounts that no group has open any more, and returns them. */
+  #close(mounts: readonly Mount[]): readonly Mount[] {
+    const inputs = Object.values(this.#groups).flatMap((group) => group.inputs);
+    const wanted = new Set(mountsOf(inputs).map((mount) => mount.prefix));
+    const closed = mounts.filter((mount) => !wanted.has(mount.prefix));
+    for (const mount of closed) {
+      this.#states.delete(mount.prefix);
+      this.#deps.tree.unmount(mount);
+    }
+    return closed;
+  }
+
+  #isOpen(mount: Mount): boolean {
+    return [...this.#states.keys()].some((prefix) => covers(prefix, mount.prefix));
+  }
+
   #adopt(source: Source, mount: Mount): void {
     const { prefix, required } = mount;
     const known = this.#states.get(prefix);
@@ -171,14 +196,14 @@ export class Feed {
   #startGroup(group: GroupState): void {
     group.stop = new AbortController();
     const { signal } = group.stop;
-    const runs = group.inputs.map(({ source, mounts }) =>
-      source.run(mounts, (event) => signal.aborted || this.#handle(source, event), signal),
-    );
-    group.run = Promise.all(runs).then(
-      () => undefined,
-      (error: unknown) =>
-        this.#deps.log.error({ reason: asBirdfeedError(error).message }, 'a datastore source ended'),
-    );
+    const { clock, random } = this.#deps;
+    const runs = group.inputs.map(({ source, mounts }) => {
+      const emit = (event: SourceEvent): void => {
+        if (!signal.aborted) this.#handle(source, event);
+      };
+      return keepRunning(source, mounts, emit, { clock, random, signal });
+    });
+    group.run = Promise.all(runs).then(() => undefined);
   }
 
   #handle(source: Source, event: SourceEvent): void {
@@ -231,7 +256,7 @@ export class Feed {
     this.#deps.tree.applySnapshot(mount, entries);
     this.#states.get(prefix)!.known = true;
     if (reason === 'regressed') this.#regressions += 1;
-    this.#advance(prefix, position, reason);
+    this.#advance(prefix, position, true);
     this.#deps.log.info(
       { prefix, keys: entries.length, revision: position.revision, reason },
       'datastore listed',
@@ -249,16 +274,16 @@ export class Feed {
     });
   }
 
-  #advance(prefix: string, position: Position, snapshot?: SnapshotReason): void {
+  #advance(prefix: string, position: Position, isSnapshot = false): void {
     const state = this.#states.get(prefix)!;
     state.position = position;
-    this.#update(prefix, { synced: state.known, revision: position.revision, error: null }, snapshot);
+    this.#update(prefix, { synced: state.known, revision: position.revision, error: null }, isSnapshot);
   }
 
-  #update(prefix: string, change: Partial<MountStatus>, snapshot?: SnapshotReason): void {
+  #update(prefix: string, change: Partial<MountStatus>, isSnapshot = false): void {
     const state = this.#states.get(prefix)!;
     state.status = { ...state.status, ...change };
-    this.#deps.onMount(state.status, snapshot);
+    this.#deps.onMounts(this.mounts, isSnapshot);
   }
 
   /** The opened mounts that these lie in, or that lie in these. */
@@ -280,18 +305,4 @@ async function endGroup(group: GroupState): Promise<void> {
 
 function mountsOf(inputs: readonly FeedInput[]): readonly Mount[] {
   return inputs.flatMap((input) => input.mounts);
-}
-
-/**
- * The mounts to open for all that sets and producers ask for: duplicates and what a wider one covers are left out, and
- * a mount is required when anything in it is.
- */
-export function unionMounts(mounts: readonly Mount[]): readonly Mount[] {
-  const union: Mount[] = [];
-  for (const mount of sortedBy(mounts, ({ prefix }) => prefix)) {
-    const at = union.findIndex((wider) => covers(wider.prefix, mount.prefix));
-    if (at < 0) union.push(mount);
-    else if (mount.required && !union[at]!.required) union[at] = { ...union[at]!, required: true };
-  }
-  return union;
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Clock } from '../core/clock.ts';
-import { BirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import type { Status } from '../status/status.ts';
 
@@ -58,7 +58,11 @@ export class Listener {
     } catch (error) {
       if (!isInUse(error)) throw error;
       log.warn({ reason: error.message }, 'no status listener yet');
-      this.#cancelRetry = clock.after(RETRY_MS, () => void this.#tryOpen());
+      this.#cancelRetry = clock.after(RETRY_MS, () => {
+        this.#tryOpen().catch((failure: unknown) =>
+          log.error({ reason: asBirdfeedError(failure).message }, 'no status listener'),
+        );
+      });
     }
     // A listener that opens after everything was closed would keep the process for ever.
     if (this.#closed) this.close();

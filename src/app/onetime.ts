@@ -11,8 +11,8 @@ import { groupId } from './file-group.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLogger } from './log.ts';
 import { cacheDirectory, nodeName as resolveNodeName } from './paths.ts';
+import type { RunOutcome } from './run-outcome.ts';
 import { createScheduler } from './scheduler.ts';
-import type { RunOutcome } from './set-loop.ts';
 
 /** Conditions are tried again quickly: the whole run has a bound of its own. */
 const RETRY = { initialMs: 200, maxMs: 2_000 };
@@ -87,6 +87,8 @@ export async function withOnetime<T>(
       random: Math.random,
       noop,
       onChange: (set) => changes.get(set)?.(),
+      // Resource files are read once.
+      onRemoved: async () => {},
       onPublished: (set, generation, previous) =>
         void announceGeneration({ options, log, set: set.name, generation, previous }),
     });
@@ -125,14 +127,14 @@ function runUntilSettled(
 ): Promise<RunOutcome> {
   return new Promise((resolve) => {
     let last: RunOutcome | null = null;
-    const done = (outcome: RunOutcome): void => {
+    const done = (): void => {
       cancel();
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', done);
       changes.delete(set);
-      scheduler.stop().then(() => resolve(outcome));
+      // A run that is under way counts: it may be publishing.
+      scheduler.stop().then(() => resolve(last ?? waitingFor(app, set)));
     };
-    const giveUp = (): void => done(last ?? waitingFor(app, set));
-    const cancel = systemClock.after(boundMs, giveUp);
+    const cancel = systemClock.after(boundMs, done);
     const scheduler = createScheduler({
       clock: systemClock,
       random: Math.random,
@@ -143,12 +145,12 @@ function runUntilSettled(
       run: async () => {
         last = await app.run(set);
         if (last.type === 'condition') return 'retry';
-        if (last.type !== 'waiting') setImmediate(done, last);
+        if (last.type !== 'waiting') setImmediate(done);
         return 'done';
       },
     });
     changes.set(set, () => scheduler.notify());
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', done, { once: true });
   });
 }
 

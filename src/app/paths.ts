@@ -12,8 +12,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function cacheDirectory(options: Options, env: Env): string {
   if (options.cache !== null) return resolve(options.cache);
   if (options.fixtures === null) return '/var/lib/birdfeed';
-  const state =
-    env['XDG_STATE_HOME'] ?? (env['HOME'] === undefined ? '/var/lib' : join(env['HOME'], '.local', 'state'));
+  // Empty counts as unset, as the base directory specification says.
+  const state = env['XDG_STATE_HOME'] || (env['HOME'] ? join(env['HOME'], '.local', 'state') : '/var/lib');
   const id = sha256(resolve(options.fixtures)).slice(0, 8);
   return join(state, 'birdfeed', `fixtures-${id}`);
 }

@@ -22,10 +22,10 @@ import { renderResources } from '../render/render-resources.ts';
 import { createLookups, type Lookups, renderResolved } from '../render/resolve.ts';
 import { fileExists, systemDns } from '../render/system-lookups.ts';
 import { DIALECTS, type Dialect } from '../render/types.ts';
-import { unionMounts } from './feed.ts';
-import { groupId, userId } from './file-group.ts';
+import { findGroup, findUser } from './file-group.ts';
 import { configurationDirectories } from './paths.ts';
 import type { Computation, Rendering, SetPlan } from './set-plan.ts';
+import { unionMounts } from './union-mounts.ts';
 
 export interface PlanDeps {
   readonly options: Options;
@@ -130,7 +130,10 @@ async function makePlan(
     dialect: isBird ? dialect : null,
     mounts,
     templatesDigest: engine.digest,
-    daemonFiles: resources.filter(({ model }) => model === 'calico').map(({ name }) => name),
+    // What another file includes is loaded with that one.
+    daemonFiles: resources
+      .filter(({ model, checkMain }) => model === 'calico' && checkMain === null)
+      .map(({ name }) => name),
     destinations: resources.flatMap(destinationOf),
     // A file that another one includes is checked through that one.
     checks: resources.flatMap((resource) =>
@@ -200,7 +203,28 @@ function readSchema(file: string, resource: string): string {
 function destinationOf(resource: Resource): readonly Destination[] {
   const { destination, name, mode, uid, gid, owner, group } = resource;
   if (destination === null) return [];
-  return [{ file: name, path: destination, mode, uid: uid ?? userId(owner), gid: gid ?? groupId(group) }];
+  return [
+    {
+      file: name,
+      path: destination,
+      mode,
+      uid: owner === null ? uid : known(findUser(owner), resource, 'owner', owner),
+      gid: group === null ? gid : known(findGroup(group), resource, 'group', group),
+    },
+  ];
+}
+
+function known(id: number | null, { file }: Resource, field: 'owner' | 'group', name: string): number {
+  if (id !== null) return id;
+  const [what, number] = field === 'owner' ? ['user', 'uid'] : ['group', 'gid'];
+  const remedy = `give a ${what} of this machine (or container), or ${number} with its number`;
+  throw new BirdfeedError(
+    'BF_RESOURCE_FILE',
+    `${file}: ${field} is ${JSON.stringify(name)}, which is unknown here: ${remedy}`,
+    {
+      details: { file, field },
+    },
+  );
 }
 
 function computationOf(

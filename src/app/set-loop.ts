@@ -1,72 +1,37 @@
-import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import type { Mount } from '../datastore/types.ts';
 import type { CacheFs } from '../generation/fs.ts';
-import {
-  type Baseline,
-  baselineOfCensus,
-  type GuardVerdict,
-  judge,
-  judgeKeys,
-  stampedCensus,
-} from '../generation/guard.ts';
+import { type GuardVerdict, stampedCensus } from '../generation/guard.ts';
 import { saveLastGood } from '../generation/last-good.ts';
-import { verdictOn, withHold, withoutApprovals, withoutHold, withVerdict } from '../generation/state.ts';
-import type { Store } from '../generation/store.ts';
+import { withHold, withoutApprovals, withoutHold } from '../generation/state.ts';
 import type { Generation, StampInput } from '../generation/types.ts';
 import type { Problem } from '../model/types.ts';
-import type { CheckOutcome } from '../reload/types.ts';
 import type { ConfigEvent } from '../status/axes.ts';
 import type { Fact } from '../status/status.ts';
 import type { TreeView } from '../tree/types.ts';
 import type { Copies } from './copies.ts';
 import type { FeedView } from './feed.ts';
+import { type PublishDeps, publishFiles } from './publish.ts';
+import type { Change, RunOutcome } from './run-outcome.ts';
+import type { SetGuard } from './set-guard.ts';
 import type { Computation, Rendering, SetPlan } from './set-plan.ts';
 
-/** What one run came to. */
-export type RunOutcome =
-  /** The datastore has not been read whole yet, or this node is not in it and there is nothing to serve. */
-  | { readonly type: 'waiting'; readonly error: BirdfeedError }
-  | { readonly type: 'held'; readonly reasons: readonly string[]; readonly digest: string }
-  /** A verdict: nothing to be tried again until the input changes. */
-  | { readonly type: 'failed'; readonly error: BirdfeedError }
-  /** A condition: tried again by itself. */
-  | { readonly type: 'condition'; readonly error: BirdfeedError }
-  | { readonly type: 'pinned'; readonly generation: number }
-  | { readonly type: 'unchanged'; readonly generation: Generation }
-  /** Only with `noop`. */
-  | { readonly type: 'would-change'; readonly computation: Computation; readonly rendering: Rendering }
-  | {
-      readonly type: 'published';
-      readonly generation: Generation;
-      readonly previous: Generation | null;
-    };
-
-export interface SetLoopDeps {
+export interface SetLoopDeps extends PublishDeps {
   readonly plan: SetPlan;
   readonly nodeName: string;
   readonly view: TreeView;
   readonly feed: FeedView;
-  readonly store: Store;
   /** For `last-good.json`. */
   readonly fs: CacheFs;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly noop: boolean;
-  readonly guardShare: number;
+  readonly guard: SetGuard;
   readonly copies: Copies;
   /** Has the mounts that the model asks for opened; false while they are still being read, and a change follows. */
   requireMounts(mounts: readonly Mount[]): boolean;
   /** Nothing that was asked for is still being opened. */
   mountsOpen(): boolean;
-  /** What the last good generation was made from; null when there is none. */
-  readonly baseline: Baseline | null;
-  check(directory: string, plan: SetPlan): Promise<CheckOutcome>;
-  readonly checkRequired: boolean;
-  /** The version of the BIRD whose opinion counts, for remembered refusals; null when none is known. */
-  birdVersion(): string | null;
-  report(fact: Fact): void;
   /** What is wrong around the data: files of the source, resources and templates that are not used. */
   outerProblems(): readonly Problem[];
 }
@@ -88,14 +53,9 @@ export interface SetLoop {
 }
 
 export function createSetLoop(deps: SetLoopDeps): SetLoop {
-  const { store, feed, copies, log, report } = deps;
+  const { store, feed, copies, guard, log, report } = deps;
   let plan = deps.plan;
-  let baseline = deps.baseline;
-  let keyBaseline: ReadonlyMap<string, number> | null = null;
   let asked: Rendering['asked'] = [];
-  /** How often the datastore had gone back when the data in hand was looked at, and when it last passed. */
-  let seenRegressions = 0;
-  let settledRegressions = 0;
   /** What became of the last input, as the config axis has it. */
   let said: { readonly event: ConfigEvent; readonly reason: string | null } = {
     event: 'published',
@@ -135,7 +95,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   }
 
   async function runOnData(): Promise<RunOutcome> {
-    seenRegressions = feed.regressions;
+    guard.look(feed.regressions);
     const computed = plan.compute(deps.view);
     const computation = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
     if (!deps.requireMounts(computation.mounts)) return stillReading();
@@ -148,7 +108,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       return { type: 'waiting', error: absent };
     }
     if (!deps.noop) await keepLastGood(computation.lastGood);
-    if (absent !== null) return hold(judgeAll(computation), absent.message);
+    if (absent !== null)
+      return hold(guard.judge(computation, store.state.value.approvals), absent.message, null);
     let rendering = await plan.render();
     asked = rendering.asked;
     const [firstFault] = rendering.faults;
@@ -157,11 +118,12 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       return fault(firstFault);
     }
     if (await store.isCurrent(stampOf(computation, rendering))) return unchanged(computation);
-    const verdict = judgeAll(computation);
-    if (verdict.verdict === 'hold') return hold(verdict, null);
+    const verdict = guard.judge(computation, store.state.value.approvals);
+    const change = { computation, rendering };
+    if (verdict.verdict === 'hold') return hold(verdict, null, change);
     await endHold();
-    if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
-    if (deps.noop) return { type: 'would-change', computation, rendering };
+    if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation, change);
+    if (deps.noop) return { type: 'would-change', change };
     // The output changes anyhow: only then may a template's clock move on.
     if (rendering.asked.some(({ kind }) => kind === 'time')) {
       plan.lookups.renewTime();
@@ -180,22 +142,11 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     return new BirdfeedError('BF_NODE_ABSENT', absenceMessage(deps.nodeName, census.kinds['Node'] ?? []));
   }
 
-  function judgeAll(computation: Computation): GuardVerdict {
-    const approved = new Set(store.state.value.approvals);
-    // The doubt stays until something has passed, however many snapshots come meanwhile.
-    const reason = seenRegressions > settledRegressions ? 'regressed' : 'reconnect';
-    const verdicts = [
-      computation.census === null
-        ? null
-        : judge(baseline, computation.census, { reason, share: deps.guardShare, approved }),
-      ...computation.keys.map((keys) =>
-        judgeKeys({ ...keys, previous: keyBaseline?.get(keys.resource) ?? null }, approved),
-      ),
-    ];
-    return verdicts.find((verdict) => verdict?.verdict === 'hold') ?? { verdict: 'pass', approved: null };
-  }
-
-  async function hold(verdict: GuardVerdict, fallback: string | null): Promise<RunOutcome> {
+  async function hold(
+    verdict: GuardVerdict,
+    fallback: string | null,
+    change: Change | null,
+  ): Promise<RunOutcome> {
     // An approved absence of this node still has nothing that could be rendered.
     const reasons =
       verdict.verdict === 'hold' ? verdict.reasons.map((reason) => reason.message) : [fallback ?? 'held'];
@@ -208,83 +159,45 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
         'change held by the guard; approve it with birdfeed approve',
       );
       const since = new Date(deps.clock.now()).toISOString();
-      await store.state.update((state) => withHold(state, { digest, messages: reasons, since }));
+      await deps.remember((state) => withHold(state, { digest, messages: reasons, since }));
     }
-    return { type: 'held', reasons, digest };
+    return { type: 'held', reasons, digest, change };
   }
 
-  function pinned(generation: number): RunOutcome {
+  function pinned(generation: number, change: Change | null): RunOutcome {
     conclude('pinned', `pinned to generation ${generation}`);
-    return { type: 'pinned', generation };
+    return { type: 'pinned', generation, change };
   }
 
   async function unchanged(computation: Computation): Promise<RunOutcome> {
     report({ type: 'count', counter: 'unchanged' });
     await settle(computation);
-    if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation);
+    if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation, null);
     return { type: 'unchanged', generation: store.current! };
   }
 
   async function publish(computation: Computation, rendering: Rendering): Promise<RunOutcome> {
-    const known = verdictOn(store.state.value, rendering.contentDigest, deps.birdVersion());
-    if (known !== undefined) return fault(refused(known.message));
-    const previous = store.current;
-    const stage = await store.stage({ files: rendering.files, stamp: stampOf(computation, rendering) });
-    try {
-      const outcome = await deps.check(stage.directory, plan);
-      const objection = await judgeCheck(outcome, rendering.contentDigest);
-      if (objection !== null) {
-        await stage.discard();
-        return fault(objection);
-      }
-      const generation = await stage.seal();
-      report({ type: 'count', counter: 'published' });
-      // A roll-back that came meanwhile has the last word.
-      if (store.current === generation) {
-        reportGeneration(report, generation);
-        copies.want(generation);
-      }
-      await settle(computation);
-      return { type: 'published', generation, previous };
-    } catch (error) {
-      await stage.discard().catch(() => undefined);
-      throw error;
+    const published = await publishFiles(deps, plan, rendering.files, stampOf(computation, rendering));
+    if (published instanceof BirdfeedError) return fault(published);
+    const { generation } = published;
+    // A roll-back that came meanwhile has the last word.
+    if (store.current === generation) {
+      reportGeneration(report, generation);
+      copies.want(generation);
     }
+    await settle(computation);
+    return { type: 'published', ...published };
   }
 
-  /**
-   * Null when the files may be published. BIRD's refusal is remembered for this content and this BIRD; a check command's is
-   * not, since the command may be what is wrong.
-   */
-  async function judgeCheck(outcome: CheckOutcome, contentDigest: string): Promise<BirdfeedError | null> {
-    if (outcome.type === 'passed') return null;
-    if (outcome.type === 'condition') return outcome.error;
-    if (outcome.type === 'not-checked') {
-      if (!deps.checkRequired) return null;
-      const message = `not checked: ${outcome.why}; --syntax-check required publishes nothing unchecked`;
-      return new BirdfeedError('BF_CHECK_UNAVAILABLE', message);
-    }
-    report({ type: 'count', counter: 'checkFailures' });
-    const { birdVersion } = outcome;
-    const where = outcome.line === null ? outcome.file : `${outcome.file}:${outcome.line}`;
-    const message = `${where}: ${outcome.message}`;
-    if (birdVersion === null) return refused(message);
-    const at = new Date(deps.clock.now()).toISOString();
-    await store.state.update((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
-    return refused(message);
-  }
-
-  /** What is published now is the measure of what may be lost next. */
+  /** What is served is what the datastore says. */
   async function settle(computation: Computation): Promise<void> {
-    if (computation.census !== null) baseline = baselineOfCensus(computation.census);
-    keyBaseline = new Map(computation.keys.map(({ resource, next }) => [resource, next]));
-    settledRegressions = seenRegressions;
+    guard.settle(computation);
     isMeasured = true;
     confirm();
     await endHold();
     concludeGood(computation);
     // An approval has served.
-    if (!deps.noop) await store.state.update(withoutApprovals);
+    await deps.remember(withoutApprovals);
   }
 
   function confirm(): void {
@@ -298,7 +211,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   async function endHold(): Promise<void> {
     report({ type: 'held', held: null });
-    if (!deps.noop) await store.state.update(withoutHold);
+    await deps.remember(withoutHold);
   }
 
   function concludeGood(computation: Computation): void {
@@ -367,10 +280,6 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     fault,
     reportConfig,
   };
-}
-
-function refused(message: string): BirdfeedError {
-  return new BirdfeedError('BF_CHECK_FAILED', `BIRD does not accept the rendered configuration: ${message}`);
 }
 
 /** What a half-written file held before is not to be taken for deleted. */

@@ -28,6 +28,8 @@ export interface SetReloadDeps {
   readonly targets: readonly Target[];
   readonly noop: boolean;
   plan(): SetPlan;
+  /** Changes the state file; what cannot be written now is written later. */
+  remember(change: (state: CacheState) => CacheState): Promise<void>;
   /** Something outside the tree changed, such as another BIRD: look again. */
   onChange(): void;
   /** A daemon refused what is `current`: `previous` is current again and wants to be used. Null: there was none. */
@@ -64,7 +66,7 @@ export class SetReload {
       retry: RETRY,
       commands: () => this.#reloads,
       acknowledged: () => store.state.value.acknowledged,
-      acknowledge: (target, ack) => this.#remember((state) => withAcknowledgement(state, target, ack)),
+      acknowledge: (target, ack) => deps.remember((state) => withAcknowledgement(state, target, ack)),
       onOutcome: (reason) => {
         this.#commandsReason = reason;
         this.#reportBird();
@@ -84,26 +86,20 @@ export class SetReload {
     return this.#targets?.supervisors ?? [];
   }
 
-  /** The version of the BIRD that is told; null while none is known. */
-  get birdVersion(): string | null {
-    return this.supervisors[0]?.state.birdVersion ?? null;
-  }
-
   start(): void {
     this.#targets?.start();
   }
 
   /** Other resource files may name other reload commands. */
   usePlan(): void {
-    const { board, targets, plan, noop } = this.#deps;
+    const { board, targets, plan } = this.#deps;
     board.report({ type: 'bird-setup', dialect: plan().dialect, tellsBird: this.tellsAnyone });
     if (this.#reloads.length === 0 && this.#commandsReason !== null) {
       this.#commandsReason = null;
       this.#reportBird();
     }
-    if (noop) return;
     const names = [...targets.map(({ socket }) => socket), ...plan().reloads.map(commandTarget)];
-    void this.#remember((state) => withTargets(state, names));
+    void this.#deps.remember((state) => withTargets(state, names));
   }
 
   /** Has every daemon load this generation; commands run as soon as the copies are made of it. */
@@ -147,6 +143,10 @@ export class SetReload {
     this.#targets?.stop();
     await this.#commands.stop();
     await this.#takenBack?.done;
+  }
+
+  get #birdVersion(): string | null {
+    return this.supervisors[0]?.state.birdVersion ?? null;
   }
 
   get #reloads(): readonly SetCommand[] {
@@ -223,7 +223,7 @@ export class SetReload {
       this.#distrusted = null;
     }
     const at = new Date(clock.now()).toISOString();
-    await this.#remember((state) =>
+    await this.#deps.remember((state) =>
       outcome.targets.reduce((next, { target, result }) => {
         if (result.type !== 'applied' || next.acknowledged[target.socket]?.contentDigest === contentDigest)
           return next;
@@ -240,7 +240,7 @@ export class SetReload {
   async #distrust(): Promise<void> {
     const { store, log } = this.#deps;
     const told = this.#told;
-    const previous = told === null ? null : goodAncestor(store, told, this.birdVersion);
+    const previous = told === null ? null : goodAncestor(store, told, this.#birdVersion);
     if (told === null || previous === null) return;
     if (!(await store.replaceCurrent(told.number, previous))) return;
     this.#distrusted = { generation: told, standIn: previous.number };
@@ -266,8 +266,8 @@ export class SetReload {
     const { store, clock, log, onRefused } = this.#deps;
     const at = new Date(clock.now()).toISOString();
     const { contentDigest } = told.stamp;
-    await this.#remember((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
-    const previous = goodAncestor(store, told, this.birdVersion);
+    await this.#deps.remember((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
+    const previous = goodAncestor(store, told, this.#birdVersion);
     const fields = { generation: told.number, reason: message };
     if (previous === null) {
       log.error(fields, 'BIRD refused the configuration, and there is none to go back to');
@@ -284,11 +284,6 @@ export class SetReload {
       'BIRD refused the configuration; the last good one is current again',
     );
     await onRefused(error, previous);
-  }
-
-  /** What cannot be written now is written with the next change; it never stops the work. */
-  #remember(change: (state: CacheState) => CacheState): Promise<void> {
-    return this.#deps.store.state.update(change).catch((error: unknown) => this.#warn(error));
   }
 
   #warn(error: unknown): void {

@@ -5,6 +5,7 @@ import type { Logger } from '../core/log.ts';
 import type { Mount } from '../datastore/types.ts';
 import type { CacheFs } from '../generation/fs.ts';
 import { baselineOfStamp } from '../generation/guard.ts';
+import type { CacheState } from '../generation/state.ts';
 import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
 import type { Problem } from '../model/types.ts';
@@ -13,7 +14,9 @@ import type { TreeView } from '../tree/types.ts';
 import { createChecker } from './checker.ts';
 import { Copies } from './copies.ts';
 import type { FeedView } from './feed.ts';
-import { createSetLoop, type RunOutcome, reportGeneration, type SetLoop } from './set-loop.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { createSetGuard } from './set-guard.ts';
+import { createSetLoop, reportGeneration, type SetLoop } from './set-loop.ts';
 import type { SetPlan } from './set-plan.ts';
 import { SetReload } from './set-reload.ts';
 import type { StatusBoard } from './status-board.ts';
@@ -61,7 +64,10 @@ export class SetRuntime {
 
   constructor(deps: SetRuntimeDeps) {
     this.#deps = deps;
-    const { store, options, board } = deps;
+    const { store, options, board, log, noop } = deps;
+    const baseline = store.current === null ? null : baselineOfStamp(store.current.stamp);
+    const remember = (change: (state: CacheState) => CacheState): Promise<void> =>
+      noop ? Promise.resolve() : store.state.update(change).catch((error: unknown) => notWritten(log, error));
     this.#copies = new Copies({
       ...deps,
       layout: store.layout,
@@ -71,16 +77,16 @@ export class SetRuntime {
     this.#loop = createSetLoop({
       ...deps,
       copies: this.#copies,
-      guardShare: options.guardShare,
-      baseline: store.current === null ? null : baselineOfStamp(store.current.stamp),
-      check: createChecker({ ...deps, supervisors: () => this.#reload.supervisors }),
+      guard: createSetGuard({ baseline, share: options.guardShare }),
+      checker: createChecker({ ...deps, supervisors: () => this.#reload.supervisors }),
       checkRequired: options.syntaxCheck === 'required',
-      birdVersion: () => this.#reload.birdVersion,
       report: (fact) => board.report(fact),
+      remember,
     });
     this.#reload = new SetReload({
       ...deps,
       copies: this.#copies,
+      remember,
       plan: () => this.#loop.plan,
       onRefused: (error, previous) => this.#goBack(error, previous),
     });
@@ -178,4 +184,9 @@ export class SetRuntime {
       this.#confirmLater();
     });
   }
+}
+
+/** The state in memory has changed all the same, and is written with the next change: no reason to stop. */
+function notWritten(log: Logger, error: unknown): void {
+  log.warn({ reason: asBirdfeedError(error).message }, 'state of the cache not written');
 }

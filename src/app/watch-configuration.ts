@@ -2,11 +2,23 @@ import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { watch } from 'chokidar';
 import type { Options } from '../config/options.ts';
+import type { Logger } from '../core/log.ts';
 import { configurationDirectories } from './paths.ts';
 
 export interface ConfigurationWatcher {
+  /** As if something had changed. */
   reread(): void;
   close(): Promise<void>;
+}
+
+export interface WatchDeps {
+  readonly log: Logger;
+  /** Must not reject. */
+  reread(): Promise<void>;
+  /** When they were read last, ms since 1970: what has changed between that and the first watch is not missed. */
+  readonly readAt: number;
+  /** Instead of chokidar's, for tests. */
+  readonly watch?: typeof watch;
 }
 
 /** Editors and ConfigMap swaps touch several files; one re-read a little later sees them all. */
@@ -17,30 +29,25 @@ const TICK_MS = 10;
 
 /**
  * Calls `reread` when something in conf.d/ or templates/ changes (files saved, ConfigMap `..data` swapped) and when
- * asked; one call at a time, and one more when something changed meanwhile. `readAt` is when they were read last, in ms
- * since 1970: what has changed between that and the first watch is not missed.
+ * asked; one call at a time, and one more when something changed meanwhile. Where the system refuses to watch, only asking
+ * is left.
  */
-export async function watchConfiguration(
-  options: Options,
-  reread: () => Promise<void>,
-  readAt: number,
-): Promise<ConfigurationWatcher> {
+export async function watchConfiguration(options: Options, deps: WatchDeps): Promise<ConfigurationWatcher> {
+  const { log, reread, readAt } = deps;
   const directories = configurationDirectories(options)
     .flatMap((directory) => [join(directory, 'conf.d'), join(directory, 'templates')])
     .filter((directory) => existsSync(directory));
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> | null = null;
-  let again = false;
+  let isDue = false;
+  let isClosed = false;
   const start = (): void => {
-    if (working !== null) {
-      again = true;
-      return;
-    }
+    isDue = true;
+    if (working !== null || isClosed) return;
+    isDue = false;
     working = reread().finally(() => {
       working = null;
-      if (!again) return;
-      again = false;
-      start();
+      if (isDue) start();
     });
   };
   const soon = (): void => {
@@ -48,13 +55,22 @@ export async function watchConfiguration(
     timer = setTimeout(start, SETTLE_MS);
   };
   // Symbolic links are followed: a ConfigMap volume's files are links through `..data`, which is swapped by rename.
-  const watcher = watch([...directories], { ignoreInitial: true, persistent: true });
+  const watcher = (deps.watch ?? watch)(directories, { ignoreInitial: true, persistent: true });
   watcher.on('all', soon);
-  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+  await new Promise<void>((resolve) => {
+    watcher.once('ready', resolve);
+    watcher.on('error', (error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      const remedy = 'raise fs.inotify.max_user_watches and max_user_instances; SIGHUP re-reads them';
+      log.warn({ directories, reason, remedy }, 'changes of resources and templates may go unnoticed');
+      resolve();
+    });
+  });
   if (Math.max(0, ...directories.map(changedAt)) > readAt - TICK_MS) soon();
   return {
     reread: soon,
     async close() {
+      isClosed = true;
       clearTimeout(timer);
       await watcher.close();
       await working;

@@ -1,7 +1,7 @@
-import { textsOf } from '../app/announce.ts';
+import { namedTexts, textsOf } from '../app/announce.ts';
 import type { AppSet } from '../app/application.ts';
 import { compareSessions, describeSessionChanges, unifiedDiff } from '../app/changes.ts';
-import type { RunOutcome } from '../app/set-loop.ts';
+import type { Change, RunOutcome } from '../app/run-outcome.ts';
 import { BirdfeedError, EXIT } from '../core/errors.ts';
 import type { CommandContext } from './commands.ts';
 import { dryRun } from './dry-run.ts';
@@ -18,39 +18,53 @@ export async function diff({ options, env, out }: CommandContext): Promise<numbe
 }
 
 async function compare(set: AppSet, outcome: RunOutcome) {
+  const { change, why } = changeOf(outcome);
   const { current } = set.store;
   const generation = current?.number ?? null;
+  if (change === null) {
+    const sessions = { added: [], removed: [], reset: [] };
+    return { set: set.name, generation, wouldChange: false, why: null, sessions, diff: '' };
+  }
+  const sessions = compareSessions(current?.stamp.sessions ?? [], change.computation.sessions);
+  const before = current === null ? [] : textsOf(current);
+  const text = await unifiedDiff(before, namedTexts(change.rendering));
+  return { set: set.name, generation, wouldChange: true, why, sessions, diff: text };
+}
+
+/** What differs, and why it is not published all the same. */
+function changeOf(outcome: RunOutcome): { readonly change: Change | null; readonly why: string | null } {
   switch (outcome.type) {
-    case 'would-change': {
-      const sessions = compareSessions(current?.stamp.sessions ?? [], outcome.computation.sessions);
-      const after = outcome.rendering.files.map(({ name, content }) => ({
-        name,
-        text: Buffer.from(content).toString('utf8'),
-      }));
-      const text = await unifiedDiff(current === null ? [] : textsOf(current), after);
-      return { set: set.name, generation, wouldChange: true, sessions, diff: text };
-    }
+    case 'would-change':
+      return { change: outcome.change, why: null };
+    case 'pinned':
+      return {
+        change: outcome.change,
+        why: `generation ${outcome.generation} is pinned until birdfeed generations resume`,
+      };
     case 'held': {
-      const message = `the guard holds what the datastore has now: ${outcome.reasons.join('; ')}`;
-      throw new BirdfeedError('BF_GENERATION_HELD', message);
+      const why = `held by the guard (${outcome.reasons.join('; ')}) until birdfeed approve`;
+      if (outcome.change === null) throw new BirdfeedError('BF_GENERATION_HELD', why);
+      return { change: outcome.change, why };
     }
     case 'waiting':
     case 'failed':
     case 'condition':
       throw outcome.error;
     default:
-      return {
-        set: set.name,
-        generation,
-        wouldChange: false,
-        sessions: { added: [], removed: [], reset: [] },
-        diff: '',
-      };
+      return { change: null, why: null };
   }
 }
 
-function describe(result: Awaited<ReturnType<typeof compare>>): string {
-  const against = result.generation === null ? 'nothing published yet' : `generation ${result.generation}`;
-  if (!result.wouldChange) return `${result.set}: no difference to ${against}\n`;
-  return `${result.diff}${result.set}: differs from ${against}; ${describeSessionChanges(result.sessions)}\n`;
+function describe({
+  set,
+  generation,
+  wouldChange,
+  why,
+  sessions,
+  diff,
+}: Awaited<ReturnType<typeof compare>>): string {
+  const against = generation === null ? 'nothing published yet' : `generation ${generation}`;
+  if (!wouldChange) return `${set}: no difference to ${against}\n`;
+  const note = why === null ? '' : `; ${why}`;
+  return `${diff}${set}: differs from ${against}; ${describeSessionChanges(sessions)}${note}\n`;
 }

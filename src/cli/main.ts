@@ -86,7 +86,7 @@ async function readConfigFile(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ path: string; table: Record<string, unknown> } | null> {
   const { readFile } = await import('node:fs/promises');
-  const home = env['XDG_CONFIG_HOME'] ?? (env['HOME'] === undefined ? null : `${env['HOME']}/.config`);
+  const home = env['XDG_CONFIG_HOME'] || (env['HOME'] ? `${env['HOME']}/.config` : null);
   const candidates =
     path !== null
       ? [path]

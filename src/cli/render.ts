@@ -1,3 +1,4 @@
+import { namedTexts } from '../app/announce.ts';
 import { EXIT } from '../core/errors.ts';
 import type { CommandContext } from './commands.ts';
 import { dryRun } from './dry-run.ts';
@@ -13,18 +14,15 @@ export async function render({ options, env, out, switches }: CommandContext): P
         out(`${JSON.stringify({ set: set.name, resources: contexts }, printable, 2)}\n`);
         continue;
       }
-      const { files, faults } = await plan.render();
-      if (faults[0] !== undefined) throw faults[0];
+      const rendering = await plan.render();
+      const [fault] = rendering.faults;
+      if (fault !== undefined) throw fault;
+      const files = namedTexts(rendering);
       if (options.json) {
-        const texts = files.map(({ name, content }) => ({
-          name,
-          text: Buffer.from(content).toString('utf8'),
-        }));
-        out(`${JSON.stringify({ set: set.name, files: texts }, null, 2)}\n`);
+        out(`${JSON.stringify({ set: set.name, files }, null, 2)}\n`);
         continue;
       }
-      for (const { name, content } of files)
-        out(`${files.length > 1 ? `# --- ${name}\n` : ''}${Buffer.from(content).toString('utf8')}`);
+      for (const { name, text } of files) out(`${files.length > 1 ? `# --- ${name}\n` : ''}${text}`);
     }
     return EXIT.ok;
   });

@@ -18,7 +18,11 @@ export interface StatusServerDeps {
  */
 export async function startStatusServer(listen: string, deps: StatusServerDeps): Promise<Server> {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(listen);
-  if (match === null) throw new BirdfeedError('BF_USAGE', `--listen "${listen}" is not ADDR:PORT`);
+  if (match === null || Number(match[3]) > 65_535)
+    throw new BirdfeedError(
+      'BF_USAGE',
+      `--listen "${listen}" is not ADDR:PORT, as in 127.0.0.1:9568, or none`,
+    );
   const server = createServer((request, response) => {
     answer(request, response, deps).catch(() => response.destroy());
   });

@@ -1,4 +1,3 @@
-import type { SnapshotReason } from '../datastore/types.ts';
 import type { Problem } from '../model/types.ts';
 import {
   BIRD_TABLE,
@@ -84,7 +83,8 @@ export type Fact =
   | { readonly type: 'data'; readonly event: DataEvent; readonly reason: string | null }
   | { readonly type: 'config'; readonly event: ConfigEvent; readonly reason: string | null }
   | { readonly type: 'bird'; readonly event: BirdEvent; readonly reason: string | null }
-  | { readonly type: 'mount'; readonly mount: MountStatus; readonly snapshot?: SnapshotReason }
+  /** All that are open. */
+  | { readonly type: 'mounts'; readonly mounts: readonly MountStatus[] }
   | { readonly type: 'target'; readonly target: TargetStatus }
   | { readonly type: 'generation'; readonly generation: GenerationStatus }
   | { readonly type: 'problems'; readonly problems: readonly Problem[] }
@@ -141,10 +141,8 @@ function apply(status: Status, fact: Fact, at: string): Status {
         ...status,
         bird: move(status.bird, BIRD_TABLE[status.bird.state][fact.event], fact.reason, at),
       };
-    case 'mount': {
-      const counters = fact.snapshot === undefined ? status.counters : bump(status.counters, 'relists');
-      return { ...status, counters, mounts: replaceBy(status.mounts, fact.mount, (mount) => mount.prefix) };
-    }
+    case 'mounts':
+      return { ...status, mounts: fact.mounts };
     case 'target':
       return { ...status, targets: replaceBy(status.targets, fact.target, (target) => target.socket) };
     case 'generation':

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { binaries, requireBinary } from '../../support/binaries.ts';
 import { Birdfeed, type Finished, runBirdfeed } from '../../support/birdfeed.ts';
@@ -329,6 +329,28 @@ describe('about BIRD', () => {
     expect(complaint(result)).toMatch(
       /^not permitted to use BIRD's control socket .* \(owner 65534, group 65534, mode 0600; we are uid 0.*\): add us to group 65534/,
     );
+  });
+});
+
+describe('of the listeners', () => {
+  it.each(['9568', '127.0.0.1:99999', 'localhost'])('--listen %s is named', async (listen) => {
+    const host = await goodHost();
+    const args = [...hostArgs(host), ...NO_RELOAD, '--cache', host.cache, '--etcd-endpoints', etcd.url];
+    const result = await runBirdfeed([...args, '--listen', listen], { timeout: 20_000 });
+    expect(result.code).toBe(64);
+    expect(complaint(result)).toContain(`--listen "${listen}"`);
+    expect(current(host)).toBe('generations/00000001');
+  });
+
+  it('a cache too deep for an admin socket is named, and works otherwise', async () => {
+    const host = await makeHost(BIRD2);
+    const cache = join(host.directory, 'deep'.repeat(20), 'cache');
+    mkdirSync(dirname(cache));
+    const birdfeed = await startBirdfeed({ ...host, cache }, etcd, NO_RELOAD);
+    await birdfeed.settled();
+    const line = await birdfeed.says(({ level }) => level === 'error');
+    expect(line['reason']).toMatch(/admin\.sock is longer than a socket path may be .*shorter --cache/);
+    expect((await birdfeed.get('/readyz')).code).toBe(200);
   });
 });
 

@@ -267,6 +267,32 @@ describe('copies', () => {
 });
 
 describe('the options of a host', () => {
+  it('are the ones that a Calico node has in its environment', async () => {
+    const host = await makeHost(BIRD2);
+    const birds = await startBirds(host);
+    const env = { DATASTORE_TYPE: 'etcdv3', ETCD_ENDPOINTS: etcd.url, NODENAME: 'n1' };
+    const args = [
+      '--cache',
+      host.cache,
+      '--control-socket',
+      host.sockets[0]!,
+      '--bird-binary',
+      BIRD2.binary.bird,
+    ];
+    expect(await runBirdfeed(['--onetime', ...args], { env })).toMatchObject({ code: 0 });
+    await birdsHave(birds, ['Mesh_10_0_0_2', 'Mesh_10_0_0_3', 'Mesh_fd00__2', 'Mesh_fd00__3']);
+    const calico = {
+      CALICO_DATASTORE_TYPE: 'etcdv3',
+      CALICO_ETCD_ENDPOINTS: etcd.url,
+      CALICO_NODENAME: 'n2',
+    };
+    const other = ['--cache', `${host.cache}2`, '--reload', 'none', '--bird-binary', BIRD2.binary.bird];
+    expect(await runBirdfeed(['--onetime', ...other], { env: { ...env, ...calico } })).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(`${host.cache}2/current/bird.conf`, 'utf8')).toContain('node n2.');
+  });
+
   it('may all stand in a configuration file', async () => {
     const host = await makeHost(BIRD2);
     const file = join(host.directory, 'birdfeed.toml');

@@ -1,10 +1,11 @@
-import { readlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { binaries, requireBinary } from '../../support/binaries.ts';
 import { type Birdfeed, runBirdfeed } from '../../support/birdfeed.ts';
 import { calicoConfiguration, calicoMesh, fillEtcd, meshNode, nodeKey } from '../../support/calico.ts';
 import { EtcdServer } from '../../support/etcd-server.ts';
+import { until } from '../../support/wait.ts';
 import {
   BIRD2,
   bgpSessions,
@@ -178,6 +179,26 @@ describe('a roll-back', () => {
     const idle = await command(host, 'generations', 'resume');
     expect(idle.code).not.toBe(0);
     expect(idle.stderr).toContain('nothing is pinned');
+  });
+
+  it('takes the copies outside the cache back with it', async () => {
+    const host = await makeHost(BIRD2);
+    const dest = join(host.directory, 'bird.conf');
+    const confdir = join(host.directory, 'confdir');
+    mkdirSync(join(confdir, 'conf.d'), { recursive: true });
+    writeFileSync(
+      join(confdir, 'conf.d', 'bird.conf.toml'),
+      `[template]\nsrc = "bird.conf.njk"\ndest = "${dest}"\nmodel = "calico"\ndialect = "bird2"\n`,
+    );
+    const birdfeed = await startBirdfeed(host, etcd, ['--reload', 'none', '--confdir', confdir]);
+    await birdfeed.settled();
+    const first = await until(() => readFileSync(dest, 'utf8'));
+    await etcd.client.put(...meshNode(7));
+    await until(() => readFileSync(dest, 'utf8').includes('Mesh_10_0_0_7'));
+    expect(await command(host, 'generations', 'rollback', '1')).toMatchObject({ code: 0 });
+    await until(() => readFileSync(dest, 'utf8') === first);
+    expect(await command(host, 'generations', 'resume')).toMatchObject({ code: 0 });
+    await until(() => readFileSync(dest, 'utf8').includes('Mesh_10_0_0_7'));
   });
 
   it('works while no birdfeed runs, and is taken up by the next one', async () => {

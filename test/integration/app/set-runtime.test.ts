@@ -7,6 +7,7 @@ import type { SetPlan } from '../../../src/app/set-plan.ts';
 import { SetRuntime } from '../../../src/app/set-runtime.ts';
 import { createStatusBoard } from '../../../src/app/status-board.ts';
 import { resolveOptions } from '../../../src/config/load.ts';
+import type { OptionName } from '../../../src/config/options.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { sha256 } from '../../../src/core/digest.ts';
 import { silentLogger } from '../../../src/core/log.ts';
@@ -69,13 +70,17 @@ function planOf(data: Data, more: Partial<SetPlan> = {}): SetPlan {
 }
 
 interface Setup {
+  /** Of an earlier set, as after a restart. */
+  readonly directory?: string;
+  readonly options?: readonly (readonly [OptionName, string])[];
+  readonly noop?: boolean;
   readonly plan?: (paths: { readonly directory: string }) => Partial<SetPlan>;
   readonly fs?: CacheFs;
 }
 
 /** A set of one plain resource with a real cache. Runs happen when the test says so. */
-async function setUp({ plan, fs = nodeFs }: Setup = {}) {
-  const directory = await testDir();
+async function setUp({ plan, fs = nodeFs, noop = false, options = [], ...more }: Setup = {}) {
+  const directory = more.directory ?? (await testDir());
   const data: Data = { text: 'one\n', keys: 1 };
   const deps = { clock: systemClock, log: silentLogger };
   const store: Store = openStore({
@@ -85,14 +90,15 @@ async function setUp({ plan, fs = nodeFs }: Setup = {}) {
     version: '0',
     fs,
   });
-  await mkdir(join(directory, 'cache'));
+  await mkdir(join(directory, 'cache'), { recursive: true });
+  store.bootCurrent({ set: 'web', nodeName: 'n1', dialect: null });
   await store.prepare();
   const board = createStatusBoard({ version: '0', node: 'n1', set: 'web' }, deps);
   const seen: Status['config']['state'][] = [];
   const runtime = new SetRuntime({
     ...deps,
     plan: planOf(data, plan?.({ directory })),
-    options: resolveOptions(new Map([['reload', 'command']]), {}, null).options,
+    options: resolveOptions(new Map([['reload', 'command'], ...options]), {}, null).options,
     nodeName: 'n1',
     env: {},
     view: { get: () => undefined, range: () => [], version: () => 0 },
@@ -114,7 +120,7 @@ async function setUp({ plan, fs = nodeFs }: Setup = {}) {
     random: () => 0,
     fileGroup: null,
     targets: [],
-    noop: false,
+    noop,
     onChange() {},
     onPublished() {},
   });
@@ -197,6 +203,42 @@ describe('a set', () => {
     runtime.usePlan(planOf(data, { checks: [command('true')] }));
     expect((await runtime.run()).type).toBe('published');
     expect(board.status.config.state).toBe('good');
+  });
+
+  it('asks a local BIRD again when it has become another one, and not before', async () => {
+    const directory = await testDir();
+    const bird = join(directory, 'bird');
+    const asked = join(directory, 'asked');
+    const install = (version: string, status: number): void =>
+      writeFileSync(
+        bird,
+        `#!/bin/sh\n[ "$1" = --version ] && echo "BIRD version ${version}" && exit\necho "$3:1:1 syntax error"; echo x >>${asked}; exit ${status}\n`,
+        { mode: 0o755 },
+      );
+    const start = () =>
+      setUp({ directory, options: [['birdBinary', bird]], plan: () => ({ daemonFiles: ['web.conf'] }) });
+    install('2.0.12', 1);
+    const first = await start();
+    expect([(await first.runtime.run()).type, (await first.runtime.run()).type]).toEqual([
+      'failed',
+      'failed',
+    ]);
+    expect((await (await start()).runtime.run()).type).toBe('failed');
+    expect(readFileSync(asked, 'utf8')).toBe('x\n');
+    install('2.17.6', 0);
+    expect((await (await start()).runtime.run()).type).toBe('published');
+  });
+
+  it('tells what a pin keeps back', async () => {
+    const { runtime, data, store, directory } = await setUp();
+    await runtime.run();
+    await store.rollbackTo(1, { set: 'web', nodeName: 'n1', dialect: null });
+    expect(await runtime.run()).toMatchObject({ type: 'pinned', change: null });
+    data.text = 'two\n';
+    expect(await runtime.run()).toMatchObject({ type: 'pinned', change: { rendering: expect.anything() } });
+    const looking = await setUp({ directory, noop: true });
+    looking.data.text = 'two\n';
+    expect(await looking.runtime.run()).toMatchObject({ type: 'pinned', change: expect.anything() });
   });
 
   it('no longer says that something is held when it passes the guard and fails the check', async () => {

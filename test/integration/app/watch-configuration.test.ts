@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { watchConfiguration } from '../../../src/app/watch-configuration.ts';
 import { resolveOptions } from '../../../src/config/load.ts';
+import { silentLogger } from '../../../src/core/log.ts';
 import { testDir } from '../../support/tmp.ts';
 import { until } from '../../support/wait.ts';
 
@@ -14,7 +15,11 @@ it('reads again what changed between the reading and the first watch, and what c
   const { options } = resolveOptions(new Map([['confdir', confdir]]), {}, null);
   const readings: string[] = [];
   const reread = async () => void readings.push('read');
-  const watcher = await watchConfiguration(options, reread, Date.now() - 1_000);
+  const watcher = await watchConfiguration(options, {
+    log: silentLogger,
+    reread,
+    readAt: Date.now() - 1_000,
+  });
   onTestFinished(() => watcher.close());
   await until(() => readings.length === 1);
   writeFileSync(file, 'y');

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Feed, type FeedInput, unionMounts } from '../../../src/app/feed.ts';
+import { Feed, type FeedInput } from '../../../src/app/feed.ts';
+import { unionMounts } from '../../../src/app/union-mounts.ts';
 import { BirdfeedError } from '../../../src/core/errors.ts';
 import { silentLogger } from '../../../src/core/log.ts';
 import type { Mount, Source, SourceEvent } from '../../../src/datastore/types.ts';
 import { createTree } from '../../../src/tree/tree.ts';
-import { settle } from '../../support/fake-clock.ts';
+import { FakeClock, settle } from '../../support/fake-clock.ts';
 
 const NODES: Mount = { prefix: '/c/nodes', required: true };
 const PEERS: Mount = { prefix: '/c/peers', required: true };
@@ -57,11 +58,14 @@ function snapshot(
 
 async function setUp(mounts: readonly Mount[] = [NODES, PEERS]) {
   const tree = createTree();
+  const clock = new FakeClock();
   let changes = 0;
   const feed = new Feed({
     tree,
     log: silentLogger,
-    onMount() {},
+    clock,
+    random: () => 0,
+    onMounts() {},
     onChange: () => (changes += 1),
     prepare() {},
   });
@@ -69,7 +73,7 @@ async function setUp(mounts: readonly Mount[] = [NODES, PEERS]) {
   const open = (group: 'required' | 'optional', inputs: readonly FeedInput[]) => feed.open(group, inputs);
   await open('required', [{ source: script.source, mounts }]);
   feed.start();
-  return { tree, feed, script, open, changes: () => changes };
+  return { tree, clock, feed, script, open, changes: () => changes };
 }
 
 describe('the feed', () => {
@@ -167,6 +171,54 @@ describe('the feed', () => {
     ]);
     script.say({ type: 'problems', mount: NODES, problems: [] });
     expect(feed.problems()).toEqual([]);
+  });
+
+  it('is not complete while something that is asked for is not open', async () => {
+    const { feed, script } = await setUp([NODES]);
+    script.say(snapshot(NODES, []));
+    expect(feed.complete([NODES, PEERS])).toBe(false);
+    expect(feed.complete([{ prefix: '/c/nodes/a', required: true }])).toBe(true);
+    expect(feed.complete([{ prefix: '/c', required: true }])).toBe(false);
+  });
+
+  it('starts a source anew that ended by itself, and is not fresh meanwhile', async () => {
+    const { clock, feed, open } = await setUp([NODES]);
+    let runs = 0;
+    const broken: Source = {
+      kind: 'broken',
+      description: 'broken',
+      async run(_mounts, emit) {
+        runs += 1;
+        emit(snapshot(PEERS, []));
+        throw new Error('a bug');
+      },
+      relist() {},
+    };
+    await open('optional', [{ source: broken, mounts: [PEERS] }]);
+    await clock.advance(0);
+    expect(feed.trouble([PEERS])).toContain('a bug');
+    await clock.advance(1_000);
+    expect(runs).toBe(2);
+    await open('optional', []);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('keeps what both groups have open when one of them closes it', async () => {
+    const { tree, feed, script, open } = await setUp([NODES]);
+    await open('optional', [{ source: scripted().source, mounts: [PEERS] }]);
+    await open('required', [{ source: script.source, mounts: [NODES, PEERS] }]);
+    script.say(snapshot(PEERS, ['/c/peers/p']));
+    await open('optional', []);
+    expect(tree.range('/c/peers')).toHaveLength(1);
+    script.say(snapshot(PEERS, []));
+    expect(feed.complete([PEERS])).toBe(true);
+  });
+
+  it('has read anew what lost keys to a closed mount within it', async () => {
+    const { script, open } = await setUp([{ prefix: '/c', required: true }]);
+    await open('optional', [{ source: scripted().source, mounts: [PEERS] }]);
+    await open('optional', []);
+    expect(script.relists).toBe(1);
   });
 
   it('ends every source when it stops', async () => {
