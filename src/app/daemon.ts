@@ -59,7 +59,7 @@ class Daemon {
     this.#env = env;
     this.#lifecycle = lifecycle;
     this.#log = log;
-    this.#nodeName = resolveNodeName(options, hostname());
+    this.#nodeName = resolveNodeName(options, env, hostname());
     const { listen, unreadyWhenStale: unreadyWhenStaleMs } = options;
     this.#listener = new Listener({
       listen,

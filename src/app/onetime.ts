@@ -62,7 +62,7 @@ export async function withOnetime<T>(
   const { bird, noop } = options;
   const cache: CacheDeps = {
     cacheDir: cacheDirectory(options, env),
-    nodeName: resolveNodeName(options, hostname()),
+    nodeName: resolveNodeName(options, env, hostname()),
     dialect: bird === 'auto' || bird === 'none' ? null : bird,
     fileGroup: groupId(options.fileGroup),
     onLaptop: options.fixtures !== null,

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Options } from '../config/options.ts';
 import { sha256 } from '../core/digest.ts';
+import { BirdfeedError } from '../core/errors.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +39,24 @@ export function packageRoot(): string {
   return directory;
 }
 
-/** The node's name: what was asked for, else the host name, in lower case as Kubernetes has it. */
-export function nodeName(options: Options, hostname: string): string {
-  return options.nodeName ?? hostname.toLowerCase();
+/**
+ * The node's name, found in calico-node's order, so that both mean the same Node: what was asked for, the file that
+ * calico-node wrote, `HOSTNAME`, the host name; the latter two in lower case, as Kubernetes has them.
+ * @throws BF_CONFIG_FILE when there is such a file and it cannot be read: another name would be a guess
+ */
+export function nodeName(options: Options, env: Env, hostname: string): string {
+  return (
+    options.nodeName ?? storedNodeName(options.nodeNameFile) ?? (env['HOSTNAME'] || hostname).toLowerCase()
+  );
+}
+
+function storedNodeName(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    const what = `cannot read the node's name from ${path}: ${message}; give it with --node-name`;
+    throw new BirdfeedError('BF_CONFIG_FILE', what, { cause: error });
+  }
 }

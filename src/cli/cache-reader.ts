@@ -1,5 +1,4 @@
-import { hostname } from 'node:os';
-import { cacheDirectory, nodeName } from '../app/paths.ts';
+import { cacheDirectory } from '../app/paths.ts';
 import type { Options } from '../config/options.ts';
 import { systemClock } from '../core/clock.ts';
 import { silentLogger } from '../core/log.ts';
@@ -21,6 +20,5 @@ export function readCache(
     log: silentLogger,
   });
   // Whoever names no node looks at a cache as it is.
-  const named = options.nodeName === null ? null : nodeName(options, hostname());
-  return { cacheDir, store, expectation: { set: options.set, nodeName: named, dialect: null } };
+  return { cacheDir, store, expectation: { set: options.set, nodeName: options.nodeName, dialect: null } };
 }

@@ -94,11 +94,20 @@ export const OPTIONS = {
   nodeName: {
     flag: 'node-name',
     type: 'text',
-    env: ['BIRDFEED_NODE_NAME', ...calico('NODENAME'), 'HOSTNAME'],
+    env: ['BIRDFEED_NODE_NAME', ...calico('NODENAME')],
     default: null,
     value: 'NAME',
     group: 'Datastore',
-    help: 'the Calico node to render for; default: the host name in lower case',
+    help: 'the Calico node to render for; default: what --node-name-file has, else $HOSTNAME or the host name, in lower case',
+  },
+  nodeNameFile: {
+    flag: 'node-name-file',
+    type: 'text',
+    env: ['BIRDFEED_NODE_NAME_FILE', 'CALICO_NODENAME_FILE'],
+    default: '/var/lib/calico/nodename',
+    value: 'FILE',
+    group: 'Datastore',
+    help: 'where calico-node keeps the name that it chose; read when no name is given, if it is there',
   },
   datastore: {
     flag: 'datastore',
