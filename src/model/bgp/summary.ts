@@ -76,12 +76,7 @@ function summaryOf(
   const nextHop = dialect === 'bird2' ? null : session.nextHop;
   const ends = [shared, address, port, asNumber, localAs, sourceAddress, ttlSecurityHops, passive, clusterId];
   const hard = [...ends, allowLocalAs, gracefulRestartTime, keepaliveTime, password, nextHop];
-  return {
-    name,
-    address,
-    family,
-    asNumber,
-    type,
-    hardDigest: hash('sha256', hard.join()).slice(0, 32),
-  };
+  // In the order of canonical JSON, which stamps are written in: sorting ten thousand of these takes a while.
+  const hardDigest = hash('sha256', hard.join()).slice(0, 32);
+  return { address, asNumber, family, hardDigest, name, type };
 }
