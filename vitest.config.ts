@@ -34,6 +34,20 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      {
+        extends: true,
+        test: {
+          // What `npm test` runs of it is decided in scripts/test.mjs.
+          name: 'network',
+          include: ['test/network/**/*.test.ts'],
+          // A dozen daemons each: one cluster at a time.
+          pool: 'forks',
+          maxWorkers: 1,
+          testTimeout: 300_000,
+          retry: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

@@ -7,14 +7,15 @@
 // packages that conflict, live side by side. Works without root; only iproute2 and openssl are installed system-wide,
 // when missing and when we may. Prints a table, exits 0 even when something is missing: the tests decide what that means.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { lastLine, messageOf, openSuite, run, writeLauncher } from './debian-packages.mjs';
 
-const FOLDER = fileURLToPath(new URL('../.binaries', import.meta.url));
+/** Where it really is: several checkouts may share one folder by a link, and launchers have absolute paths in them. */
+const FOLDER = realFolder(fileURLToPath(new URL('../.binaries', import.meta.url)));
 const MANIFEST = join(FOLDER, 'manifest.json');
 /** Raise when the layout below .binaries/ changes: an older one is then made anew. */
 const LAYOUT = 1;
@@ -70,8 +71,12 @@ const PROBES = {
   etcdctl: { args: ['version'], pattern: /etcdctl version: (\S+)/ },
 };
 
+function realFolder(path) {
+  mkdirSync(path, { recursive: true });
+  return realpathSync(path);
+}
+
 async function main() {
-  await mkdir(FOLDER, { recursive: true });
   const unlock = await lock(join(FOLDER, 'lock'));
   try {
     const manifest = await provision();

@@ -22,6 +22,9 @@ process.env.PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 /** A run that takes longer hangs. */
 const VITEST_LIMIT_MS = 45 * 60_000;
 
+/** Of the tests in networks only the essential ones, which take a minute or two; `npm run test:network` runs them all. */
+const EVERYDAY = ['--exclude', 'test/network/further.test.ts'];
+
 const PREPARATION = [
   { name: 'binaries', command: [process.execPath, 'scripts/binaries.mjs'] },
   { name: 'build', command: [process.execPath, 'scripts/build.mjs'] },
@@ -43,7 +46,7 @@ async function main(args) {
       `== ${step.name}: ${status === 0 ? 'ok' : 'FAILED'} (${seconds(performance.now() - started)})`,
     );
   }
-  const tests = await runVitest(args);
+  const tests = await runVitest(args.length === 0 ? EVERYDAY : args);
   for (const name of failedSteps) console.log(`failed step: ${name}`);
   const failed = tests.failed + failedSteps.length;
   for (const [reason, count] of Object.entries(tests.skipReasons)) console.log(`skipped ${count}: ${reason}`);

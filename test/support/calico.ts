@@ -28,6 +28,10 @@ export function calicoPeer(name: string, spec: Spec): Stored {
   return stored('BGPPeer', name, spec);
 }
 
+export function calicoFilter(name: string, spec: Spec): Stored {
+  return stored('BGPFilter', name, spec);
+}
+
 export function calicoPool(name: string, cidr: string, spec: Spec = {}): Stored {
   return stored('IPPool', name, { cidr, ipipMode: 'Never', vxlanMode: 'Never', natOutgoing: true, ...spec });
 }

@@ -9,6 +9,8 @@ export type EtcdOperation =
 export interface EtcdClientOptions {
   /** PEM. Needed for https. */
   readonly tls?: { readonly ca: Buffer; readonly cert?: Buffer; readonly key?: Buffer };
+  /** A Unix socket to connect to, in place of the host and port of the URL. */
+  readonly socketPath?: string;
 }
 
 interface Header {
@@ -155,8 +157,10 @@ export class EtcdClient {
   #post(path: string, body: object): Promise<{ status: number; text: string }> {
     const send = this.url.startsWith('https:') ? httpsRequest : httpRequest;
     const headers = this.token === undefined ? {} : { authorization: this.token };
+    const { tls, socketPath } = this.#options;
     return new Promise((resolve, reject) => {
-      const options = { method: 'POST', agent: false, headers, timeout: 10_000, ...this.#options.tls };
+      const way = { ...tls, ...(socketPath === undefined ? {} : { socketPath }) };
+      const options = { method: 'POST', agent: false, headers, timeout: 10_000, ...way };
       const request = send(`${this.url}/v3/${path}`, options, (response) => {
         let text = '';
         response.setEncoding('utf8');

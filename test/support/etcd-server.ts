@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EtcdBinary } from './binaries.ts';
@@ -24,6 +24,11 @@ export interface EtcdOptions {
   readonly token?: { readonly kind: 'simple' | 'jwt'; readonly ttlSeconds: number };
   /** More arguments for etcd. */
   readonly args?: readonly string[];
+  /**
+   * A network namespace to run in, and the address to serve on there. `client` then goes through a Unix socket, which is
+   * in no namespace. For an etcd that is alone.
+   */
+  readonly place?: { readonly netns: string; readonly address: string };
 }
 
 interface MemberSpec {
@@ -34,7 +39,7 @@ interface MemberSpec {
   readonly initialCluster: string;
 }
 
-/** A real etcd on 127.0.0.1 with a data directory of its own, alone or a member of a cluster. */
+/** A real etcd with a data directory of its own, on 127.0.0.1 if nothing else is said, alone or a member of a cluster. */
 export class EtcdServer {
   readonly name: string;
   readonly port: number;
@@ -45,14 +50,20 @@ export class EtcdServer {
   readonly #options: EtcdOptions;
   readonly #spec: MemberSpec;
   readonly #dir: string;
+  readonly #socket: string | undefined;
   #clusterToken = 'birdfeed-test';
   #process: DaemonProcess;
 
   private constructor(binary: EtcdBinary, options: EtcdOptions, spec: MemberSpec, dir: string) {
     this.name = spec.name;
     this.port = spec.port;
-    this.url = `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${spec.port}`;
-    this.client = new EtcdClient(this.url, clientOptions(options.tls));
+    const host = options.place?.address ?? '127.0.0.1';
+    this.url = `${options.tls === undefined ? 'http' : 'https'}://${host}:${spec.port}`;
+    this.#socket = options.place === undefined ? undefined : join(dir, 'client.sock');
+    this.client = new EtcdClient(this.url, {
+      ...clientOptions(options.tls),
+      ...(this.#socket === undefined ? {} : { socketPath: this.#socket }),
+    });
     this.#binary = binary;
     this.#options = options;
     this.#spec = spec;
@@ -153,7 +164,7 @@ export class EtcdServer {
     const peerUrl = `http://127.0.0.1:${peerPort}`;
     const args = [
       ...['--name', name, '--data-dir', join(this.#dir, 'data')],
-      ...['--listen-client-urls', this.url, '--advertise-client-urls', this.url],
+      ...['--listen-client-urls', this.#listen(), '--advertise-client-urls', this.url],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
       ...['--initial-cluster', initialCluster, '--initial-cluster-token', this.#clusterToken],
       ...['--logger', 'zap', '--log-level', 'warn'],
@@ -161,7 +172,14 @@ export class EtcdServer {
       ...tlsArguments(this.#options.tls),
       ...(this.#options.args ?? []),
     ];
-    return new DaemonProcess(this.#binary.etcd, args);
+    const { place } = this.#options;
+    // etcd cannot listen on a socket that an earlier one has left.
+    if (this.#socket !== undefined) rmSync(this.#socket, { force: true });
+    return new DaemonProcess(this.#binary.etcd, args, place === undefined ? {} : { netns: place.netns });
+  }
+
+  #listen(): string {
+    return this.#socket === undefined ? this.url : `${this.url},unix://${this.#socket}`;
   }
 
   #tokenArguments(): string[] {

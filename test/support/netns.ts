@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
@@ -14,7 +14,14 @@ export interface NetworkNode {
 }
 
 export interface Network<Name extends string> {
+  /** The namespace that holds the bridge, which every node reaches: 10.99.0.254 and fd99::fe. */
+  readonly hub: NetworkNode;
   readonly nodes: Readonly<Record<Name, NetworkNode>>;
+  /**
+   * Makes one more namespace behind a node: its eth0 is the other end of `port` in the node. Addresses are single ones,
+   * routes the caller's.
+   */
+  attach(name: Name, port: string, addresses: Pick<NetworkNode, 'ipv4' | 'ipv6'>): Promise<NetworkNode>;
   /** Runs a program in a node's namespace and returns its stdout. */
   exec(name: Name, command: readonly string[]): Promise<string>;
   /** Takes a node's eth0 down or up. */
@@ -23,19 +30,25 @@ export interface Network<Name extends string> {
   close(): Promise<void>;
 }
 
+/** Namespaces that exist now: a worker that ends without its hooks having run must not leave any behind. */
+const namespaces = new Set<string>();
+process.on('exit', () => {
+  for (const name of namespaces) spawnSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+});
+
 /**
  * Makes one network namespace per name, all on one bridge (in a further namespace), with addresses 10.99.0.N/24 and
  * fd99::N/64 in the order of `names`. Needs root. Nothing appears in the namespace of the tests; the names are unique.
  */
 export async function createNetwork<Name extends string>(names: readonly Name[]): Promise<Network<Name>> {
   const tag = `bf${randomBytes(3).toString('hex')}`;
-  const hub = `${tag}-hub`;
+  const hub: NetworkNode = { netns: `${tag}-hub`, ipv4: '10.99.0.254', ipv6: 'fd99::fe' };
   const made: string[] = [];
   const nodes = {} as Record<Name, NetworkNode>;
   try {
-    await addNamespace(hub);
-    await ip('-n', hub, 'link', 'add', 'name', 'br0', 'type', 'bridge');
-    await ip('-n', hub, 'link', 'set', 'br0', 'up');
+    await addNamespace(hub.netns);
+    await ip('-n', hub.netns, 'link', 'add', 'name', 'br0', 'type', 'bridge');
+    await address(hub, 'br0', 24, 64);
     for (const [index, name] of names.entries()) {
       const node = {
         netns: `${tag}-${name}`,
@@ -50,35 +63,46 @@ export async function createNetwork<Name extends string>(names: readonly Name[])
     await close();
     throw error;
   }
-  return { nodes, exec, setLink, close };
+  return { hub, nodes, attach, exec, setLink, close };
 
   async function addNamespace(name: string): Promise<void> {
     await ip('netns', 'add', name);
     made.push(name);
+    namespaces.add(name);
     await ip('-n', name, 'link', 'set', 'lo', 'up');
   }
 
   async function wire(node: NetworkNode, port: string): Promise<void> {
-    await ip(
-      'link',
-      'add',
-      'name',
-      port,
-      'netns',
-      hub,
-      'type',
-      'veth',
-      'peer',
-      'name',
-      'eth0',
-      'netns',
-      node.netns,
-    );
-    await ip('-n', hub, 'link', 'set', port, 'master', 'br0', 'up');
-    await ip('-n', node.netns, 'addr', 'add', `${node.ipv4}/24`, 'dev', 'eth0');
+    await connect(hub.netns, port, node.netns);
+    await ip('-n', hub.netns, 'link', 'set', port, 'master', 'br0', 'up');
+    await address(node, 'eth0', 24, 64);
+  }
+
+  /** A cable between `port` of one namespace and eth0 of another. */
+  async function connect(from: string, port: string, to: string): Promise<void> {
+    const peer = ['type', 'veth', 'peer', 'name', 'eth0', 'netns', to];
+    await ip('link', 'add', 'name', port, 'netns', from, ...peer);
+  }
+
+  async function address(
+    { netns, ipv4, ipv6 }: NetworkNode,
+    device: string,
+    length4: number,
+    length6: number,
+  ) {
+    await ip('-n', netns, 'addr', 'add', `${ipv4}/${length4}`, 'dev', device);
     // Without nodad the address stays tentative for a second or two, and BIRD cannot bind it.
-    await ip('-n', node.netns, 'addr', 'add', `${node.ipv6}/64`, 'dev', 'eth0', 'nodad');
-    await ip('-n', node.netns, 'link', 'set', 'eth0', 'up');
+    await ip('-n', netns, 'addr', 'add', `${ipv6}/${length6}`, 'dev', device, 'nodad');
+    await ip('-n', netns, 'link', 'set', device, 'up');
+  }
+
+  async function attach(name: Name, port: string, addresses: Pick<NetworkNode, 'ipv4' | 'ipv6'>) {
+    const leaf = { ...addresses, netns: `${nodes[name].netns}-${port}` };
+    await addNamespace(leaf.netns);
+    await connect(nodes[name].netns, port, leaf.netns);
+    await ip('-n', nodes[name].netns, 'link', 'set', port, 'up');
+    await address(leaf, 'eth0', 32, 128);
+    return leaf;
   }
 
   async function exec(name: Name, command: readonly string[]): Promise<string> {
@@ -91,7 +115,10 @@ export async function createNetwork<Name extends string>(names: readonly Name[])
   }
 
   async function close(): Promise<void> {
-    for (const name of made.splice(0)) await ip('netns', 'del', name);
+    for (const name of made.splice(0)) {
+      await ip('netns', 'del', name);
+      namespaces.delete(name);
+    }
   }
 }
 

@@ -1,0 +1,3 @@
+import { testPlays } from './test-plays.ts';
+
+testPlays(({ isEssential }) => !isEssential);
