@@ -82,7 +82,7 @@ export function peeringInputs(inputs: FamilyInputs, recall: Recall): PeeringInpu
     asNumber,
     clusterId,
     passiveOrder,
-    missingPasswordOpensSession: compat.missingPasswordOpensSession,
+    compat,
   }));
   const defaults = recall.value(`policies${family}`, [], () => defaultPolicies(family));
   const planOf = (peer: BgpPeerResource) => peerPlan(cluster, peer, family, defaults, options, recall);

@@ -82,9 +82,9 @@ function ruleConditions(rule: BgpFilterRule, family: Family, compat: CompatOptio
 function networkCondition(rule: BgpFilterRule, cidr: string, family: Family, compat: CompatOptions): Match {
   const negated = rule.matchOperator === 'NotEqual' || rule.matchOperator === 'NotIn';
   const equal = rule.matchOperator === 'Equal' || rule.matchOperator === 'NotEqual';
-  const ranged =
-    rule.prefixLength !== null && (rule.prefixLength.min !== null || rule.prefixLength.max !== null);
-  if (ranged && equal && compat.equalNeverMatchesRange) return { type: 'constant', value: negated };
+  const range = rule.prefixLength;
+  if (range !== null && equal && compat.equalNeverMatchesRange) return { type: 'constant', value: negated };
+  const ranged = range !== null && (range.min !== null || range.max !== null);
   if (!ranged) return negate(negated, { type: equal ? 'net-equal' : 'net-within', prefix: cidr });
   return negate(negated, { type: 'net-range', prefix: cidr, ...lengthRange(rule, cidr, family) });
 }

@@ -1,3 +1,4 @@
+import { isSingle } from '../calico/ip.ts';
 import type { ClusterRouteProgramming, Family, IpPoolResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import { complement, ELEVATED_PREFERENCE } from './export-policy.ts';
@@ -29,7 +30,7 @@ export interface KernelInputs {
   readonly ownership: RouteOwnership;
   readonly normalPriority: number;
   readonly keptFromKernel: readonly string[];
-  /** The subnet this node's address was given with; null when unknown. */
+  /** The subnet this node's address was given with, that address alone if with none; null without an address. */
   readonly subnet: string | null;
   /** BGP addresses of nodes that this one reaches through WireGuard: Felix programs routes to them. */
   readonly wireguardPeers: readonly string[];
@@ -133,7 +134,7 @@ export function kernelProblems(inputs: KernelInputs): readonly Problem[] {
         message:
           "only Calico's fork of BIRD 1.6 can program IPIP routes; tunnelled routes are left out: set programClusterRoutes to EnabledNoEncapOnly and let Felix program them, or use the dialect bird1-calico",
       });
-    else if (pool.ipipMode === 'CrossSubnet' && inputs.subnet === null)
+    else if (pool.ipipMode === 'CrossSubnet' && (inputs.subnet === null || isSingle(inputs.subnet)))
       problems.push({
         severity: 'warning',
         id: 'node-subnet-unknown',

@@ -104,7 +104,8 @@ function missedReflectors(
 
 /** A literal id, often given to all nodes of a DaemonSet alike: then they ignore each other's reflected routes, silently. */
 function literalRouterId(cluster: Cluster, nodeName: string, routerId: string): readonly Problem[] {
-  if (cluster.nodes.length < 2 || routerId === hashedRouterId(nodeName)) return [];
+  if (cluster.nodes.length < 2) return [];
+  if (routerId === hashedRouterId(nodeName) || routerId === hashedRouterId(nodeName, true)) return [];
   const message = `the router id ${routerId} is set for this node; no other node may have the same (with "hash" each has its own)`;
   return [warning('router-id-literal', `Node/${nodeName}`, null, message)];
 }

@@ -13,7 +13,7 @@ export interface CompatOptions {
   readonly meshPeerInheritsOwnAs: boolean;
   /** Blocks that are being released (`pendingDeletion`) keep their blackhole route. */
   readonly pendingDeletionBlackholes: boolean;
-  /** On a node without a known IPv4 subnet the kernel filter says nothing about pools: Felix's routes get programmed. */
+  /** On a node without an IPv4 address its kernel filter says nothing about pools: Felix's routes get programmed. */
   readonly kernelFilterNeedsSubnet: boolean;
   /** Priorities above 2147483647 wrap around. Otherwise they are held at the limit. */
   readonly priorityWraps: boolean;
@@ -25,6 +25,14 @@ export interface CompatOptions {
   readonly unaggregatedRangesReachKernel: boolean;
   /** Blackholes of single service addresses outside the ranges kept from the kernel are programmed there. */
   readonly serviceBlackholesReachKernel: boolean;
+  /** A route reflector takes a reflector of its own cluster for a client when a BGPPeer names it by `peerIP`. */
+  readonly reflectsWithinCluster: boolean;
+  /** The host route of `reachableBy` is set up at the other end, too, and on a node that is itself the peer. */
+  readonly hostRoutesAtBothEnds: boolean;
+  /** A BGPPeer with a node's own port does not make that node peer back when the cluster's port is another. */
+  readonly clusterPortHidesOwnPort: boolean;
+  /** Router ids that other vendors refuse (0.x, 127.x, 224.x and higher) are used. */
+  readonly routerIdUnchecked: boolean;
   /** BIRD 1.6 waits its default of 240 s after a restart for peers that do not come back. */
   readonly longGracefulRestartWait: boolean;
 }
@@ -67,6 +75,10 @@ export function compatOptions(asCalico: boolean): CompatOptions {
     meshBesideExplicitPeer: asCalico,
     unaggregatedRangesReachKernel: asCalico,
     serviceBlackholesReachKernel: asCalico,
+    reflectsWithinCluster: asCalico,
+    hostRoutesAtBothEnds: asCalico,
+    clusterPortHidesOwnPort: asCalico,
+    routerIdUnchecked: asCalico,
     longGracefulRestartWait: asCalico,
   };
 }

@@ -100,7 +100,7 @@ function addressCandidates(
   peer: BgpPeerResource,
   address: string,
   type: 'global' | 'node',
-  { cluster, settings, context, planOf }: PeeringInputs,
+  { cluster, settings, context, options, planOf }: PeeringInputs,
   recall: Recall,
 ): readonly Candidate[] {
   const plan = planOf(peer);
@@ -111,7 +111,7 @@ function addressCandidates(
     address,
     port: peer.peerPort ?? (match === undefined ? null : listenPortOf(cluster, match.name)),
     asNumber: peer.asNumber ?? (known === undefined ? null : asOf(known, settings)),
-    clusterId: known?.clusterId ?? null,
+    clusterId: options.compat.reflectsWithinCluster ? null : (known?.clusterId ?? null),
     nodeName: known?.name ?? null,
   };
   const name = `address${context.family}:${peer.name}`;
@@ -185,11 +185,14 @@ export function reverseRule(peer: BgpPeerResource, inputs: PeeringInputs): Sessi
   return pointsAtAddress(peer, inputs) ? 'reverse of peerIP' : null;
 }
 
-function pointsAtAddress(peer: BgpPeerResource, { cluster, settings, context }: PeeringInputs): boolean {
+function pointsAtAddress(peer: BgpPeerResource, inputs: PeeringInputs): boolean {
+  const { cluster, settings, context, options } = inputs;
   if (peer.peerAddress !== context.address) return false;
   if (peer.asNumber !== null && peer.asNumber !== settings.asNumber) return false;
-  const listens = listenPortOf(cluster, settings.nodeName);
-  return peer.peerPort === null || listens === null || listens === peer.peerPort;
+  if (peer.peerPort === null) return true;
+  const ports = [listenPortOf(cluster, settings.nodeName)];
+  if (options.compat.clusterPortHidesOwnPort) ports.push(settings.clusterListenPort);
+  return ports.every((port) => port === null || port === peer.peerPort);
 }
 
 /** The nodes that a BGPPeer is for. */

@@ -1,5 +1,5 @@
 import { byText } from '../../core/order.ts';
-import { contains, familyOf, hostNetwork, parseCidr } from '../calico/ip.ts';
+import { contains, familyOf, hostNetwork, isSingle, parseCidr } from '../calico/ip.ts';
 import type {
   Cluster,
   EndpointSliceResource,
@@ -154,10 +154,6 @@ function serviceAddresses(
 
 function isWithin(address: string, ranges: readonly string[]): boolean {
   return ranges.some((range) => contains(range, address));
-}
-
-function isSingle(cidr: string): boolean {
-  return cidr.endsWith(familyOf(cidr) === 4 ? '/32' : '/128');
 }
 
 function sortedIn(family: Family, cidrs: readonly string[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { compareAddresses } from '../calico/ip.ts';
 import type { BgpPeerResource, Family } from '../calico/types.ts';
 import { sessionName } from './names.ts';
-import type { ModelOptions } from './options.ts';
+import type { CompatOptions, ModelOptions } from './options.ts';
 import type { Password, PasswordFault } from './passwords.ts';
 import type { PolicyFilter } from './policy.ts';
 import type { Session, SessionRule, SessionType } from './types.ts';
@@ -16,7 +16,7 @@ export interface SessionContext {
   /** This node's cluster id, when it is a route reflector. */
   readonly clusterId: string | null;
   readonly passiveOrder: ModelOptions['passiveOrder'];
-  readonly missingPasswordOpensSession: boolean;
+  readonly compat: CompatOptions;
 }
 
 /** The other end, as the cluster knows it. */
@@ -79,8 +79,14 @@ export function candidate(context: SessionContext, plan: PeerPlan, remote: Remot
     session: fault === null ? build(context, plan, remote, want) : null,
     withheld: fault?.reason ?? null,
     detail: fault?.detail ?? null,
-    reachableBy: fault === null && want.rule === 'peerIP' ? plan.peer.reachableBy : null,
+    reachableBy: needsHostRoute(context, want, fault?.reason ?? null) ? plan.peer.reachableBy : null,
   };
+}
+
+/** Calico gives the same route to the node at the other end, and to a peer that is the node itself. */
+function needsHostRoute({ compat }: SessionContext, { rule }: Want, fault: WithheldReason | null): boolean {
+  if (compat.hostRoutesAtBothEnds) return fault === null || fault === 'self';
+  return fault === null && rule === 'peerIP';
 }
 
 function whyWithheld(
@@ -97,7 +103,7 @@ function whyWithheld(
     };
   const { password } = plan;
   if (password.fault === null) return null;
-  if (password.fault === 'password-missing' && context.missingPasswordOpensSession) return null;
+  if (password.fault === 'password-missing' && context.compat.missingPasswordOpensSession) return null;
   return { reason: password.fault, detail: password.detail };
 }
 
@@ -124,7 +130,7 @@ function build(context: SessionContext, plan: PeerPlan, remote: Remote, { type, 
     passive: workload || (type === 'global' && isPassive(context, remote, rule)),
     gracefulRestartTime: workload ? null : peer.maxRestartTime,
     keepaliveTime: workload ? null : peer.keepaliveTime,
-    clusterId: internal && !workload ? clientClusterId(context, remote) : null,
+    clusterId: internal ? clientClusterId(context, remote) : null,
     password: workload ? null : plan.password.value,
     nextHop: workload ? null : nextHop(peer, internal),
     allowLocalAs: rule === 'peerIP' ? peer.numAllowedLocalAs : null,

@@ -66,16 +66,18 @@ function routerId(
   options: ModelOptions,
   problems: Problem[],
 ): string {
-  if (options.routerId === 'hash') return hashedRouterId(nodeName);
+  const asCalico = options.compat.routerIdUnchecked;
+  const hashed = hashedRouterId(nodeName, asCalico);
+  if (options.routerId === 'hash') return hashed;
   if (options.routerId !== 'auto') {
-    if (isUsableRouterId(options.routerId)) return options.routerId;
+    if (isUsableRouterId(options.routerId, asCalico)) return options.routerId;
     problems.push(badRouterId(nodeName, 'the configured router id'));
   }
   const address = node?.ipv4?.address;
-  if (address === undefined) return hashedRouterId(nodeName);
-  if (isUsableRouterId(address)) return address;
+  if (address === undefined) return hashed;
+  if (isUsableRouterId(address, asCalico)) return address;
   problems.push(badRouterId(nodeName, `the address ${address}`));
-  return hashedRouterId(nodeName);
+  return hashed;
 }
 
 function badRouterId(nodeName: string, what: string): Problem {
@@ -89,22 +91,24 @@ function badRouterId(nodeName: string, what: string): Problem {
 }
 
 /** BIRD ignores 0.0.0.0; other vendors refuse a BGP identifier that no host could have as its address. */
-function isUsableRouterId(text: string): boolean {
+function isUsableRouterId(text: string, asCalico: boolean): boolean {
   const address = parseAddress(text);
   if (!address.ok || address.value.family !== 4) return false;
+  if (asCalico) return address.value.text !== '0.0.0.0';
   const first = address.value.words[0]! >> 8;
   return first !== 0 && first !== 127 && first < 224;
 }
 
 /**
  * A router id from the node's name, as Calico makes it: the first four bytes of the SHA-256, with 32 taken off a first byte
- * above 223. A first byte of 0 or 127 is moved up by one.
+ * above 223. A first byte of 0 or 127 is moved up by one, unless it must be as Calico has it.
  */
-export function hashedRouterId(nodeName: string): string {
+export function hashedRouterId(nodeName: string, asCalico = false): string {
   const digest = createHash('sha256').update(nodeName).digest();
   const number = digest.readUInt32BE(0);
   const first = digest[0]!;
-  const reduced = first > 223 ? first - 32 : first === 0 || first === 127 ? first + 1 : first;
+  const unusable = (first === 0 || first === 127) && !asCalico;
+  const reduced = first > 223 ? first - 32 : unusable ? first + 1 : first;
   return ipv4FromNumber(reduced * 2 ** 24 + (number % 2 ** 24));
 }
 

@@ -1,8 +1,8 @@
 import { byText } from '../../core/order.ts';
-import { familyOf, hostNetwork } from '../calico/ip.ts';
-import type { BlockAffinityResource } from '../calico/types.ts';
+import { familyOf, hostNetwork, isSingle } from '../calico/ip.ts';
+import type { BgpPeerResource, BlockAffinityResource } from '../calico/types.ts';
 import type { FamilyInputs } from './family.ts';
-import type { Claim } from './peerings.ts';
+import { addressOf, type Claim, isFor } from './peerings.ts';
 import type { StaticRoute } from './types.ts';
 
 /** The blocks of this node in one family: its affinities, or its pod CIDRs with host-local IPAM. */
@@ -47,11 +47,22 @@ export function staticRoutes(inputs: FamilyInputs, winners: readonly Claim[]): r
   for (const { peer, candidates } of winners) {
     if (peer.reachableBy === null) continue;
     for (const { address, reachableBy } of candidates)
-      if (reachableBy !== null) add(hostNetwork(address), reachableBy, `BGPPeer ${peer.name}, reachableBy`);
+      if (reachableBy !== null) add(hostNetwork(address), reachableBy, hostRouteComment(peer));
   }
+  for (const peer of peersWithoutSession(inputs))
+    add(hostNetwork(peer.peerAddress!), peer.reachableBy, hostRouteComment(peer));
   return [...routes.values()];
 }
 
-function isSingle(cidr: string): boolean {
-  return cidr === hostNetwork(cidr.slice(0, cidr.indexOf('/')));
+function hostRouteComment({ name }: BgpPeerResource): string {
+  return `BGPPeer ${name}, reachableBy`;
+}
+
+/** Calico sets up their host routes on a node that has no address of the family and so no session, too. */
+function peersWithoutSession({ cluster, node, family, options }: FamilyInputs): readonly BgpPeerResource[] {
+  if (!options.compat.hostRoutesAtBothEnds) return [];
+  if (node === undefined || addressOf(node, family) !== null) return [];
+  return cluster.peers.filter(
+    (peer) => peer.reachableBy !== null && familyOf(peer.reachableBy) === family && isFor(peer, node),
+  );
 }

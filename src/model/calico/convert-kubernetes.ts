@@ -26,7 +26,7 @@ export function convertService(
   const single = spec.clusterIP ?? '';
   const many = spec.clusterIPs ?? [];
   const clusterIPs =
-    many.length > 0
+    single !== 'None' && many.length > 0
       ? addresses(many, 'spec.clusterIPs')
       : addresses(single === '' ? [] : [single], 'spec.clusterIP');
   const families = (spec.ipFamilies ?? []).flatMap((family) => FAMILIES[family ?? ''] ?? []);

@@ -106,7 +106,7 @@ export function endpointAndPort(
   });
 }
 
-/** `address/length` or a bare address, which then has no network, for one end of a BGP session. */
+/** `address/length`, or a bare address, which then is a network by itself as in Calico, for one end of a BGP session. */
 export function endpointAndNetwork(
   value: string | Absent,
   field: string,
@@ -118,7 +118,8 @@ export function endpointAndNetwork(
     if (!parsed.ok) return parsed;
     if (parsed.value.family !== family) return failed(`${quoted(text)} is not an IPv${family} address`);
     const found = usable(text, parsed.value);
-    return found.ok ? ok({ address: found.value, network: cidr?.ok ? cidr.value.text : null }) : found;
+    if (!found.ok) return found;
+    return ok({ address: found.value, network: cidr?.ok ? cidr.value.text : hostNetwork(found.value) });
   });
 }
 

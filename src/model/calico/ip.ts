@@ -107,6 +107,11 @@ export function hostNetwork(address: string): string {
   return familyOf(address) === 4 ? `${address}/32` : `${address}/128`;
 }
 
+/** Whether a valid CIDR is that of a single address. */
+export function isSingle(cidr: string): boolean {
+  return cidr.endsWith(familyOf(cidr) === 4 ? '/32' : '/128');
+}
+
 /**
  * Whether a valid CIDR contains a valid address or the whole of another CIDR. Never across families.
  * @throws RangeError when an argument is not valid: model data is parsed before it comes here.

@@ -32,8 +32,8 @@ export type ResourceKind =
 
 export interface NodeAddress {
   readonly address: string;
-  /** The network the address was written with (`10.0.0.0/16`); null for a bare address. */
-  readonly network: string | null;
+  /** The network the address was written with (`10.0.0.0/16`); that address alone (`10.0.0.1/32`) for a bare one. */
+  readonly network: string;
 }
 
 export interface NodeResource {

@@ -203,10 +203,16 @@ describe('what a node programs into its kernel', () => {
     }
   });
 
-  it('leaves out what Felix programs although the own subnet is unknown, unlike Calico', () => {
+  it('leaves out what Felix programs although the node has no IPv4 address, unlike Calico', () => {
+    const none = { nodes: [node('a', null, { v6: 'fd00::1/64' })], pools: [vxlan] };
+    expect(programmed(four(none), route('192.168.1.0/26')).decision).toBe('reject');
+    expect(programmed(four(none, asCalico), route('192.168.1.0/26')).decision).toBe('accept');
+  });
+
+  it('takes a bare address for a subnet of its own, as Calico does', () => {
     const bare = { nodes: [node('a', '10.0.0.1')], pools: [vxlan] };
-    expect(programmed(four(bare), route('192.168.1.0/26')).decision).toBe('reject');
-    expect(programmed(four(bare, asCalico), route('192.168.1.0/26')).decision).toBe('accept');
+    for (const options of [{}, asCalico])
+      expect(programmed(four(bare, options), route('192.168.1.0/26')).decision).toBe('reject');
   });
 
   it('has the metric that the priority stands for, and wins when it is better than normal', () => {

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { compatOptions } from '../../../../src/model/bgp/options.ts';
 import type { NodeResource } from '../../../../src/model/calico/types.ts';
-import { compute, config, node, onlySession, peer, problemIds, secret, sessionNames } from './support.ts';
+import {
+  compute,
+  config,
+  endpointStatus,
+  node,
+  onlySession,
+  peer,
+  problemIds,
+  secret,
+  sessionNames,
+} from './support.ts';
 
 const noMesh = config({ meshEnabled: false });
 const a = node('a', '10.0.0.1/24');
@@ -71,6 +81,16 @@ describe('a route reflector', () => {
   it('peers plainly with reflectors of its own cluster, by selector and by address', () => {
     expect(towards(other('244.0.0.1'))).toBeNull();
     expect(session({ peerAddress: '10.0.0.2', asNumber: 64_512 }, other('244.0.0.1')).clusterId).toBeNull();
+  });
+
+  it('reflects to an internal workload on its node', () => {
+    const workload = (asNumber: number) => {
+      const spec = { ...TOR, peerAddress: null, localWorkloadSelector: 'all()', asNumber };
+      const statuses = [endpointStatus('p', '10.65.0.2')];
+      return session(spec, [reflector], { statuses }).clusterId;
+    };
+    expect(workload(64_512)).toBe('244.0.0.1');
+    expect(workload(65_002)).toBeNull();
   });
 
   it('never makes an external peer its client, for which BIRD would refuse the file', () => {

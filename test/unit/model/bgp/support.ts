@@ -48,9 +48,9 @@ export function node(
   };
 }
 
-function address(text: string): { address: string; network: string | null } {
+function address(text: string): { address: string; network: string } {
   const [host, length] = text.split('/');
-  return { address: host!, network: length === undefined ? null : networkOf(host!, Number(length)) };
+  return { address: host!, network: networkOf(host!, Number(length ?? (host!.includes(':') ? 128 : 32))) };
 }
 
 export function peer(name: string, more: Partial<BgpPeerResource> = {}): BgpPeerResource {

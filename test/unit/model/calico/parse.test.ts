@@ -109,7 +109,7 @@ describe('resources', () => {
       hasBgp: true,
       asNumber: 65_546,
       ipv4: { address: '10.0.3.7', network: '10.0.0.0/16' },
-      ipv6: { address: 'fd00::7', network: null },
+      ipv6: { address: 'fd00::7', network: 'fd00::7/128' },
       clusterId: '0.0.0.1',
       wireguardIpv4: '10.9.0.1',
       wireguardIpv6: 'fd01::1',

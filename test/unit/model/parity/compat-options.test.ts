@@ -56,7 +56,7 @@ const CASES: Readonly<Record<keyof CompatOptions, Case>> = {
     birdfeed: null,
   },
   kernelFilterNeedsSubnet: {
-    values: { ...nodeAt('n1', '10.0.0.1'), ...POOL },
+    values: { ...nodeAt('n1', undefined), ...POOL },
     calico: null,
     birdfeed: /VXLAN routes are handled by Felix/,
   },
@@ -102,6 +102,44 @@ const CASES: Readonly<Record<keyof CompatOptions, Case>> = {
     },
     calico: null,
     birdfeed: /net ~ \[ 10\.8\.0\.7\/32\+ \] then reject;/,
+  },
+  reflectsWithinCluster: {
+    values: {
+      ...nodeAt('n1', '10.0.0.1/24', { bgp: { routeReflectorClusterID: '244.0.0.1' } }),
+      ...nodeAt('n2', '10.0.0.2/24', { bgp: { routeReflectorClusterID: '244.0.0.1' } }),
+      ...calico('BGPPeer', 'p', { peerIP: '10.0.0.2', asNumber: 64512 }),
+    },
+    calico: /rr client;\n {2}rr cluster id 244\.0\.0\.1;/,
+    birdfeed: null,
+  },
+  hostRoutesAtBothEnds: {
+    values: {
+      ...TWO,
+      ...NO_MESH,
+      ...calico('BGPPeer', 'p', {
+        node: 'n2',
+        peerIP: '10.0.0.1',
+        asNumber: 65001,
+        reachableBy: '10.0.0.254',
+      }),
+    },
+    calico: /route 10\.0\.0\.2\/32 via 10\.0\.0\.254;/,
+    birdfeed: null,
+  },
+  clusterPortHidesOwnPort: {
+    values: {
+      ...TWO,
+      ...cluster({ nodeToNodeMeshEnabled: false, listenPort: 150 }),
+      ...calico('BGPConfiguration', 'node.n1', { listenPort: 166 }),
+      ...calico('BGPPeer', 'p', { node: 'n2', peerIP: '10.0.0.1:166', asNumber: 65001 }),
+    },
+    calico: null,
+    birdfeed: /neighbor 10\.0\.0\.2 port 150 as 64512;/,
+  },
+  routerIdUnchecked: {
+    values: nodeAt('n1', '127.0.0.7/24'),
+    calico: /^router id 127\.0\.0\.7;$/m,
+    birdfeed: null,
   },
   longGracefulRestartWait: { values: TWO, calico: null, birdfeed: /^graceful restart wait 30;$/m },
 };
