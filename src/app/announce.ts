@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Options } from '../config/options.ts';
 import { asBirdfeedError } from '../core/errors.ts';
+import { decodePieces } from '../core/joined-text.ts';
 import type { Logger } from '../core/log.ts';
 import type { Generation } from '../generation/types.ts';
 import { compareSessions, describeSessionChanges, type NamedText, unifiedDiff } from './changes.ts';
@@ -77,7 +78,7 @@ function showsDiff({ showDiff, fixtures }: Options): boolean {
 
 /** Rendered files, as text. */
 export function namedTexts({ files }: Rendering): readonly NamedText[] {
-  return files.map(({ name, content }) => ({ name, text: Buffer.from(content).toString('utf8') }));
+  return files.map(({ name, content }) => ({ name, text: decodePieces(content) }));
 }
 
 /** The files of a generation, as text. */

@@ -1,49 +1,55 @@
+/** UTF-8 in pieces, to be read one after the other. Nobody may change a piece: the same one may be part of the next text. */
+export type Pieces = readonly Uint8Array[];
+
 /** Items whose text is kept as one piece: few pieces to put together, and little to renew when an item changes. */
 const STRETCH = 128;
 
 interface Stretch {
   readonly items: readonly object[];
-  readonly text: string;
+  readonly piece: Uint8Array;
 }
 
 /**
  * The texts of many objects, one after the other, made again and again while only few of the objects change. A text
- * belongs to an object's identity: an object with other contents has to be another object. What is returned is put
- * together from pieces of a few ten kilobytes, which is what makes writing it out fast.
+ * belongs to an object's identity: an object with other contents has to be another object. What is returned are pieces of a
+ * few ten kilobytes, in which only those with a changed object are new: putting megabytes together, and encoding them, each
+ * time costs more than everything else about a change.
  */
 export class JoinedText<T extends object> {
   readonly #separator: string;
+  readonly #separatorPiece: Uint8Array;
   readonly #texts = new WeakMap<T, string>();
   /** By the first object of a stretch, so that several lists can be joined in turns. */
   readonly #stretches = new WeakMap<T, Stretch>();
 
   constructor(separator = '') {
     this.#separator = separator;
+    this.#separatorPiece = Buffer.from(separator);
   }
 
   /** `textOf` is asked for the objects that are new. */
-  join(items: readonly T[], textOf: (item: T) => string): string {
-    let joined = '';
+  join(items: readonly T[], textOf: (item: T) => string): Pieces {
+    const joined: Uint8Array[] = [];
     for (let at = 0; at < items.length; at += STRETCH) {
-      if (at > 0) joined += this.#separator;
-      joined += this.#stretch(items, at, textOf);
+      if (at > 0 && this.#separator !== '') joined.push(this.#separatorPiece);
+      joined.push(this.#stretch(items, at, textOf));
     }
     return joined;
   }
 
-  #stretch(items: readonly T[], at: number, textOf: (item: T) => string): string {
+  #stretch(items: readonly T[], at: number, textOf: (item: T) => string): Uint8Array {
     const first = items[at]!;
     const known = this.#stretches.get(first);
-    if (known !== undefined && isAt(known.items, items, at)) return known.text;
+    if (known !== undefined && isAt(known.items, items, at)) return known.piece;
     const own = items.slice(at, at + STRETCH);
     const texts = own.map((item) => {
       const text = this.#texts.get(item) ?? flat(textOf(item));
       this.#texts.set(item, text);
       return text;
     });
-    const stretch = { items: own, text: texts.join(this.#separator) };
+    const stretch = { items: own, piece: Buffer.from(texts.join(this.#separator)) };
     this.#stretches.set(first, stretch);
-    return stretch.text;
+    return stretch.piece;
   }
 }
 
@@ -67,4 +73,13 @@ function flat(text: string): string {
 export function encodeText(text: string): Buffer {
   const isAscii = Buffer.byteLength(text) === text.length;
   return Buffer.from(text, isAscii ? 'latin1' : 'utf8');
+}
+
+export function decodePieces(pieces: Pieces): string {
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** In bytes. */
+export function sizeOf(pieces: Pieces): number {
+  return pieces.reduce((size, piece) => size + piece.length, 0);
 }

@@ -153,7 +153,7 @@ async function writeInPlace(
 }
 
 async function overwrite(file: CacheFile, bytes: Uint8Array): Promise<void> {
-  await file.write(bytes);
+  await file.write([bytes]);
   await file.truncate(bytes.length);
   await file.sync();
 }

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import * as node from 'node:fs/promises';
+import type { Pieces } from '../core/joined-text.ts';
 import { errnoOf } from './fs-errors.ts';
 
 /** An open file. */
 export interface CacheFile {
-  /** Writes all of `bytes` at the start of the file. */
-  write(bytes: Uint8Array): Promise<void>;
+  /** Writes all of `content` at the start of the file. */
+  write(content: Pieces): Promise<void>;
   truncate(size: number): Promise<void>;
   chown(uid: number, gid: number): Promise<void>;
   chmod(mode: number): Promise<void>;
@@ -79,10 +80,13 @@ export const nodeFs: CacheFs = {
 
 function asCacheFile(handle: node.FileHandle): CacheFile {
   return {
-    async write(bytes) {
+    async write(content) {
       // A write to a file system that is nearly full is short and no error; only the next one fails.
-      for (let done = 0; done < bytes.length; ) {
-        done += (await handle.write(bytes, done, bytes.length - done, done)).bytesWritten;
+      let at = 0;
+      for (let rest = content; rest.length > 0; ) {
+        const { bytesWritten } = await handle.writev(rest, at);
+        at += bytesWritten;
+        rest = behind(rest, bytesWritten);
       }
     },
     truncate: (size) => handle.truncate(size),
@@ -91,6 +95,18 @@ function asCacheFile(handle: node.FileHandle): CacheFile {
     sync: () => handle.sync(),
     close: () => handle.close(),
   };
+}
+
+/** What is left of `content` without its first `count` bytes. */
+function behind(content: Pieces, count: number): Pieces {
+  let skipped = 0;
+  let first = 0;
+  while (first < content.length && skipped + content[first]!.length <= count) {
+    skipped += content[first]!.length;
+    first += 1;
+  }
+  const rest = content.slice(first);
+  return skipped === count ? rest : [rest[0]!.subarray(count - skipped), ...rest.slice(1)];
 }
 
 async function facts(path: string): Promise<FileFacts | null> {

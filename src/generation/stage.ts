@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { sha256 } from '../core/digest.ts';
+import { sha256OfPieces } from '../core/digest.ts';
+import { type Pieces, sizeOf } from '../core/joined-text.ts';
 import { adoptDirectory, FILE_MODE } from './directories.ts';
 import type { CacheFile, CacheFs } from './fs.ts';
 import { requireFileName, STAGE_PREFIX, STAMP_FILE } from './layout.ts';
@@ -48,8 +49,8 @@ export async function stageFiles(
   }
   const syncing = allOf(open.map(syncAndClose));
   // The kernel is busy with the fsyncs meanwhile.
-  const { stamp, bytes } = makeStamp(request.stamp, { ...frame, files: request.files.map(stampFile) });
-  const durable = finish(place, directory, syncing, bytes);
+  const { stamp, content } = makeStamp(request.stamp, { ...frame, files: request.files.map(stampFile) });
+  const durable = finish(place, directory, syncing, content);
   durable.catch(() => undefined);
   return { directory, stamp, durable };
 }
@@ -58,7 +59,7 @@ async function finish(
   place: StagePlace,
   directory: string,
   syncing: Promise<void>,
-  stamp: Uint8Array,
+  stamp: Pieces,
 ): Promise<void> {
   // The stamp comes last: where it is, whole, the files it covers are on disk.
   await syncing;
@@ -70,11 +71,7 @@ async function finish(
  * A new file that has its final owner and mode before its first byte. It starts as 0600 and not as 0640, so that the
  * group it is born with cannot open it and read on later.
  */
-async function writeNew(
-  { fs, fileGroup }: StagePlace,
-  path: string,
-  content: Uint8Array,
-): Promise<CacheFile> {
+async function writeNew({ fs, fileGroup }: StagePlace, path: string, content: Pieces): Promise<CacheFile> {
   const file = await fs.open(path, 'create', 0o600);
   try {
     if (fileGroup !== null) await file.chown(-1, fileGroup);
@@ -107,5 +104,6 @@ async function allOf(work: readonly Promise<void>[]): Promise<void> {
 }
 
 function stampFile({ name, content }: PublishRequest['files'][number]): StampedFile {
-  return { name, size: content.length, mode: `0${FILE_MODE.toString(8)}`, sha256: sha256(content) };
+  const mode = `0${FILE_MODE.toString(8)}`;
+  return { name, size: sizeOf(content), mode, sha256: sha256OfPieces(content) };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeText, JoinedText } from '../core/joined-text.ts';
+import { encodeText, JoinedText, type Pieces } from '../core/joined-text.ts';
 import type { SessionSummary } from '../model/types.ts';
 import { canonicalJson } from './canonical.ts';
 import type { Stamp, StampedFile, StampInput } from './types.ts';
@@ -22,8 +22,8 @@ export interface StampFrame {
  */
 const sessionTexts = new JoinedText<SessionSummary>(',');
 
-/** The stamp and the bytes of `stamp.json`: canonical JSON and a final newline. */
-export function makeStamp(input: StampInput, frame: StampFrame): { stamp: Stamp; bytes: Uint8Array } {
+/** The stamp and the content of `stamp.json`: canonical JSON and a final newline. */
+export function makeStamp(input: StampInput, frame: StampFrame): { stamp: Stamp; content: Pieces } {
   const { sessions, ...facts } = input;
   const head = {
     ...facts,
@@ -38,13 +38,12 @@ export function makeStamp(input: StampInput, frame: StampFrame): { stamp: Stamp;
   // The one long member is put in as text. Its place among the sorted keys comes from sorting a short stand-in.
   const [before, after] = splitAt(canonicalJson({ ...head, sessions: [] }), ',"sessions":[', 'after');
   const [between, rest] = splitAt(after, ',"templatesDigest":', 'before');
-  // Each part encoded by itself: put together as text first, a megabyte of sessions would be copied once more.
-  const signed = [before, sessionTexts.join(sessions, canonicalJson), between].map(encodeText);
+  const signed = [encodeText(before), ...sessionTexts.join(sessions, canonicalJson), encodeText(between)];
   const hash = createHash('sha256');
   for (const part of signed) hash.update(part);
   const stampDigest = hash.update(rest).digest('hex');
-  const bytes = Buffer.concat([...signed, Buffer.from(`${DIGEST_KEY}${stampDigest}"${rest}\n`)]);
-  return { stamp: { ...head, sessions, stampDigest }, bytes };
+  const content = [...signed, encodeText(`${DIGEST_KEY}${stampDigest}"${rest}\n`)];
+  return { stamp: { ...head, sessions, stampDigest }, content };
 }
 
 /** Why bytes are no stamp: `torn` for what a crash leaves, `edited` for what a crash does not. */

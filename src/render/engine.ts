@@ -1,5 +1,6 @@
 import { sha256 } from '../core/digest.ts';
 import { BirdfeedError } from '../core/errors.ts';
+import { decodePieces, type Pieces } from '../core/joined-text.ts';
 import { byText, sortedBy } from '../core/order.ts';
 import { analyse, type TemplateFacts } from './analyse.ts';
 import { createTemplateEnvironment, depthLimiter } from './environment.ts';
@@ -33,9 +34,9 @@ export interface EngineOptions extends CompileOptions {
   readonly templateDirs: readonly string[];
 }
 
-/** What came of one rendering. With anything unresolved there is no text: resolve it (resolve.ts) and render again. */
+/** What came of one rendering. With anything unresolved there is no content: resolve it (resolve.ts) and render again. */
 export interface RenderResult {
-  readonly text: string | null;
+  readonly content: Pieces | null;
   /** Everything that was looked up, by key. */
   readonly asked: ReadonlyMap<string, LookupRequest>;
   readonly unresolved: readonly LookupRequest[];
@@ -73,7 +74,7 @@ export function compileEngine(loaded: LoadedTemplates, options: CompileOptions =
   const problems = new Map(loaded.refused);
   const env = createTemplateEnvironment(roots, problems, functions);
   const vocabulary = vocabularyOf(env, functions, options.contextFunctions ?? []);
-  const { names, pinned } = compileAll(loaded, env, vocabulary, { roots, problems });
+  const { names, pinned, strict } = compileAll(loaded, env, vocabulary, { roots, problems });
 
   function renderWith(
     name: string,
@@ -85,17 +86,17 @@ export function compileEngine(loaded: LoadedTemplates, options: CompileOptions =
     scope = own;
     const { asked, unresolved } = own;
     try {
-      const text = env.render(name, context);
-      return { text: unresolved.length === 0 ? text : null, asked, unresolved };
+      const content = strict.piecesOf(() => env.render(name, context));
+      return { content: unresolved.length === 0 ? content : null, asked, unresolved };
     } catch (error) {
-      if (unresolved.length > 0) return { text: null, asked, unresolved };
+      if (unresolved.length > 0) return { content: null, asked, unresolved };
       throw asError(loaded, name, error);
     }
   }
 
   function render(name: string, context: Readonly<Record<string, unknown>>): string {
-    const { text, unresolved } = renderWith(name, context, NO_LOOKUPS);
-    if (text !== null) return text;
+    const { content, unresolved } = renderWith(name, context, NO_LOOKUPS);
+    if (content !== null) return decodePieces(content);
     const kinds = [...new Set(unresolved.map((request) => request.kind))].join(', ');
     throw new BirdfeedError('BF_TEMPLATE_FAILED', `${name}: look-ups (${kinds}) are not possible here`);
   }
@@ -109,9 +110,14 @@ function compileAll(
   env: Environment,
   vocabulary: Vocabulary,
   into: { readonly roots: Map<string, CompiledTemplate>; readonly problems: Map<string, BirdfeedError> },
-): { readonly names: readonly string[]; readonly pinned: ReadonlyMap<string, ReadonlySet<string>> } {
+): {
+  readonly names: readonly string[];
+  readonly pinned: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly strict: StrictRuntime;
+} {
   const places: Place[] = [];
-  Object.assign(env, { strict: new StrictRuntime(places, new Map(Object.entries(env.filters))) });
+  const strict = new StrictRuntime(places, new Map(Object.entries(env.filters)));
+  Object.assign(env, { strict });
   const names = [...loaded.sources.keys(), ...loaded.refused.keys()].sort(byText);
   const facts = new Map<string, TemplateFacts>();
   const pinned = new Map<string, ReadonlySet<string>>();
@@ -133,7 +139,7 @@ function compileAll(
       into.roots.set(name, limitDepth(compile(own, places)));
     });
   }
-  return { names, pinned };
+  return { names, pinned, strict };
 }
 
 function asError(loaded: LoadedTemplates, name: string, error: unknown): BirdfeedError {

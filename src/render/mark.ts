@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
-import { encodeText } from '../core/joined-text.ts';
+import { sizeOf } from '../core/joined-text.ts';
 import { MARK_PLACEHOLDER } from './mark-placeholder.ts';
 import type { RenderedFile } from './types.ts';
-
-/** A file as templates print it: text, with the placeholder where the mark goes. */
-export interface RenderedText {
-  readonly name: string;
-  readonly text: string;
-}
 
 export interface SealedContent {
   readonly files: readonly RenderedFile[];
@@ -20,30 +14,29 @@ export interface SealedContent {
 const PLACEHOLDER = Buffer.from(MARK_PLACEHOLDER);
 
 /**
- * Turns rendered text into the bytes of a generation. The digest covers all files in the order given (names and contents,
- * each with its length, so that no two sets of files can be confused), and the mark made of it replaces the placeholder in
- * every file. Equal input gives equal bytes.
+ * Turns files as templates print them, with the placeholder where the mark goes, into the bytes of a generation. The digest
+ * covers all files in the order given (names and contents, each with its length, so that no two sets of files can be
+ * confused), and the mark made of it replaces the placeholder in every file. Equal input gives equal bytes.
  */
-export function sealContent(files: readonly RenderedText[]): SealedContent {
+export function sealContent(drafts: readonly RenderedFile[]): SealedContent {
   const hash = createHash('sha256');
-  const drafts = files.map(({ name, text }) => ({ name, content: encodeText(text) }));
   for (const { name, content } of drafts) {
-    hash.update(`${Buffer.byteLength(name)}:${name}${content.length}:`);
-    hash.update(content);
+    hash.update(`${Buffer.byteLength(name)}:${name}${sizeOf(content)}:`);
+    for (const piece of content) hash.update(piece);
   }
   const contentDigest = hash.digest('hex');
   const mark = contentDigest.slice(0, PLACEHOLDER.length);
-  for (const { content } of drafts) replaceInPlace(content, Buffer.from(mark));
-  return { files: drafts, contentDigest, mark };
+  const bytes = Buffer.from(mark);
+  const files = drafts.map(({ name, content }) => ({ name, content: content.map((p) => marked(p, bytes)) }));
+  return { files, contentDigest, mark };
 }
 
-/** Mark and placeholder have the same length, so no bytes move. */
-function replaceInPlace(content: Buffer, mark: Buffer): void {
-  for (
-    let at = content.indexOf(PLACEHOLDER);
-    at !== -1;
-    at = content.indexOf(PLACEHOLDER, at + mark.length)
-  ) {
-    mark.copy(content, at);
-  }
+/** Mark and placeholder have the same length, so no bytes move. A placeholder is printed in one go: it lies in one piece. */
+function marked(piece: Uint8Array, mark: Buffer): Uint8Array {
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  const first = bytes.indexOf(PLACEHOLDER);
+  if (first === -1) return piece;
+  const copy = Buffer.from(bytes);
+  for (let at = first; at !== -1; at = copy.indexOf(PLACEHOLDER, at + mark.length)) mark.copy(copy, at);
+  return copy;
 }

@@ -74,6 +74,7 @@ declare class CompilerClass {
   _getNodeName(node: AstNode): string;
   compileSymbol(node: AstNode, frame?: Frame): void;
   compileLiteral(node: AstNode, frame?: Frame): void;
+  compileCapture(node: AstNode, frame?: Frame): void;
   compileFor(node: AstNode, frame?: Frame): void;
   compileIs(node: AstNode, frame?: Frame): void;
 }

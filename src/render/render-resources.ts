@@ -1,7 +1,7 @@
 import { BirdfeedError } from '../core/errors.ts';
 import type { Engine } from './engine.ts';
 import type { LookupRequest, LookupTable } from './lookup-table.ts';
-import type { RenderedText } from './mark.ts';
+import type { RenderedFile } from './types.ts';
 
 /** One file to render; structurally the part of a conf.d resource that rendering needs. */
 export interface RenderJob {
@@ -15,8 +15,8 @@ export interface RenderJob {
 }
 
 export interface RenderedResources {
-  /** In the order of the jobs; without those that failed or wait for look-ups. */
-  readonly files: readonly RenderedText[];
+  /** In the order of the jobs, with the placeholder of the mark; without those that failed or wait for look-ups. */
+  readonly files: readonly RenderedFile[];
   /** By the job's `file`. A set with any is not published. */
   readonly errors: ReadonlyMap<string, BirdfeedError>;
   /** Everything that was looked up, without doubles. */
@@ -30,7 +30,7 @@ export function renderResources(
   engine: Engine,
   table: LookupTable,
 ): RenderedResources {
-  const files: RenderedText[] = [];
+  const files: RenderedFile[] = [];
   const errors = new Map<string, BirdfeedError>();
   const asked = new Map<string, LookupRequest>();
   const unresolved: LookupRequest[] = [];
@@ -39,7 +39,7 @@ export function renderResources(
       const result = engine.renderWith(src, context, table);
       for (const [key, request] of result.asked) asked.set(key, request);
       unresolved.push(...result.unresolved);
-      if (result.text !== null) files.push({ name, text: result.text });
+      if (result.content !== null) files.push({ name, content: result.content });
     } catch (error) {
       if (!(error instanceof BirdfeedError)) throw error;
       errors.set(

@@ -1,5 +1,4 @@
 import { BirdfeedError } from '../core/errors.ts';
-import type { RenderedFile } from './types.ts';
 
 /**
  * Strings as long as this are refused. BIRD 2 and 3 die on strings of 4,096 bytes and more, in `bird -p` and in a running
@@ -20,7 +19,7 @@ const SLASH = 0x2f;
  * and a byte order mark (refused), strings that crash it or never end. Comments are skipped, as BIRD skips them. Throws
  * BF_CHECK_FAILED with file and line.
  */
-export function scanBirdFile(file: RenderedFile): void {
+export function scanBirdFile(file: { readonly name: string; readonly content: Uint8Array }): void {
   const finding = firstFinding(file.content);
   if (finding === null) return;
   const { line, what } = finding;

@@ -1,8 +1,10 @@
+import type { Pieces } from '../core/joined-text.ts';
+
 /** One file of a generation. */
 export interface RenderedFile {
   /** File name within the generation: no slash. */
   readonly name: string;
-  readonly content: Uint8Array;
+  readonly content: Pieces;
 }
 
 /** The dialects of BIRD configuration. `bird2` serves BIRD 2 and 3; `bird1-calico` is Calico's fork of 1.6. */

@@ -55,7 +55,7 @@ function planOf(data: Data, more: Partial<SetPlan> = {}): SetPlan {
     contexts: () => new Map(),
     explain: () => null,
     render: async () => ({
-      files: [{ name: 'web.conf', content: Buffer.from(data.text) }],
+      files: [{ name: 'web.conf', content: [Buffer.from(data.text)] }],
       contentDigest: sha256(data.text),
       faults: [],
       asked: [],

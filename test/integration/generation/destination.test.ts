@@ -294,8 +294,8 @@ describe('a destination that cannot be replaced', () => {
       open: async (...args) => {
         const file = await nodeFs.open(...args);
         let dead = false;
-        const write = async (all: Uint8Array) => {
-          if (!dead) await file.write(all.subarray(0, 2));
+        const write = async ([all]: readonly Uint8Array[]) => {
+          if (!dead) await file.write([all!.subarray(0, 2)]);
           dead = true;
           throw new Error('died');
         };
@@ -318,9 +318,9 @@ describe('a destination that cannot be replaced', () => {
       ...busy,
       open: async (...args) => {
         const file = await nodeFs.open(...args);
-        const write = async (all: Uint8Array) => {
-          await file.write(all.subarray(0, 8));
-          if (all.length > 8) throw errno('ENOSPC');
+        const write = async ([all]: readonly Uint8Array[]) => {
+          await file.write([all!.subarray(0, 8)]);
+          if (all!.length > 8) throw errno('ENOSPC');
         };
         return { ...file, write };
       },

@@ -30,7 +30,7 @@ describe('a full disk', () => {
     await store.prepare();
     await publish(store, 'one');
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(80 * 1024));
-    const big = { ...request('big'), files: [{ name: 'bird.cfg', content: Buffer.alloc(64 * 1024, 'x') }] };
+    const big = { ...request('big'), files: [{ name: 'bird.cfg', content: [Buffer.alloc(64 * 1024, 'x')] }] };
     await expect(store.stage(big)).rejects.toEqual(
       expectCode('BF_CACHE_UNWRITABLE', 'generations', 'ENOSPC', 'free space'),
     );

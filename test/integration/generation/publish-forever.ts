@@ -18,7 +18,7 @@ for (let round = 0; ; round += 1) {
   const stage = await store.stage({
     files: ['bird.cfg', 'bird6.cfg'].map((name) => ({
       name,
-      content: Buffer.alloc(200_000, `${name} ${process.pid} ${round}\n`),
+      content: [Buffer.alloc(200_000, `${name} ${process.pid} ${round}\n`)],
     })),
     stamp: {
       set: 'default',

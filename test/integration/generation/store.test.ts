@@ -142,7 +142,7 @@ describe('publishing', () => {
     'refuses to write a file called %s',
     async (name) => {
       const store = await preparedStore();
-      const evil = { ...request('x'), files: [{ name, content: Buffer.from('x') }] };
+      const evil = { ...request('x'), files: [{ name, content: [Buffer.from('x')] }] };
       await expect(store.stage(evil)).rejects.toEqual(expectCode('BF_DEST_REFUSED', 'cannot be a file'));
       expect(await litter(store)).toEqual([]);
     },

@@ -38,8 +38,8 @@ export async function preparedStore(options: Partial<StoreOptions> = {}): Promis
 export function request(text: string, stamp: Partial<StampInput> = {}): PublishRequest {
   return {
     files: [
-      { name: 'bird.cfg', content: Buffer.from(`# ${text}\n`.repeat(20)) },
-      { name: 'bird6.cfg', content: Buffer.from(`# six ${text}\n`) },
+      { name: 'bird.cfg', content: [Buffer.from(`# ${text}\n`.repeat(20))] },
+      { name: 'bird6.cfg', content: [Buffer.from(`# six ${text}\n`)] },
     ],
     stamp: {
       set: 'default',

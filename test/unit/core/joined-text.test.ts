@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeText, JoinedText } from '../../../src/core/joined-text.ts';
+import { decodePieces, encodeText, JoinedText, sizeOf } from '../../../src/core/joined-text.ts';
 
 interface Item {
   readonly n: number;
@@ -27,7 +27,7 @@ describe('texts that are joined', () => {
           if (edit === 'insert') current.splice(at, 0, { n: next });
           if (edit === 'remove') current.splice(at, 1);
           if (edit === 'reverse') current.reverse();
-          expect(joined.join([...current], textOf)).toBe(plainly(current, separator));
+          expect(decodePieces(joined.join([...current], textOf))).toBe(plainly(current, separator));
         }
       }),
     );
@@ -44,15 +44,26 @@ describe('texts that are joined', () => {
     const changed = a.with(150, { n: 7_777 });
     for (const list of [a, b, a, b]) joined.join(list, ask);
     expect(asked).toHaveLength(600);
-    expect(joined.join(changed, ask)).toBe(plainly(changed, ''));
+    expect(decodePieces(joined.join(changed, ask))).toBe(plainly(changed, ''));
     expect(asked.slice(600)).toEqual([7_777]);
+  });
+
+  it('come in pieces that are the very same ones where nothing changed', () => {
+    const joined = new JoinedText<Item>();
+    const list = items(400);
+    const before = joined.join(list, textOf);
+    const after = joined.join(list.with(150, { n: 7_777 }), textOf);
+    expect(after.map((piece, index) => piece === before[index])).toEqual([true, false, true, true]);
   });
 
   it('do not mistake a longer list for the shorter one that it begins with', () => {
     const joined = new JoinedText<Item>(',');
     const all = items(200);
     for (const length of [130, 200, 128, 129, 1, 0, 200]) {
-      expect(joined.join(all.slice(0, length), textOf)).toBe(plainly(all.slice(0, length), ','));
+      const expected = plainly(all.slice(0, length), ',');
+      const pieces = joined.join(all.slice(0, length), textOf);
+      expect(decodePieces(pieces)).toBe(expected);
+      expect(sizeOf(pieces)).toBe(expected.length);
     }
   });
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/core/digest.ts';
 import { canonicalJson } from '../../../src/generation/canonical.ts';
-import { isStampFault, makeStamp, parseStamp } from '../../../src/generation/stamp.ts';
+import * as stamps from '../../../src/generation/stamp.ts';
+import { isStampFault, parseStamp } from '../../../src/generation/stamp.ts';
 import { session, stampInput } from './support.ts';
 
 const frame = {
@@ -11,6 +12,11 @@ const frame = {
   parent: 41,
   createdAt: Date.UTC(2026, 10, 30),
   files: [{ name: 'bird.conf', size: 3, mode: '0640', sha256: 'ff' }],
+};
+
+const makeStamp = (...args: Parameters<typeof stamps.makeStamp>) => {
+  const { stamp, content } = stamps.makeStamp(...args);
+  return { stamp, bytes: Buffer.concat(content) };
 };
 
 describe('makeStamp', () => {

@@ -67,6 +67,30 @@ describe('a fragment', () => {
     expect(engine.render('t', { l: [{ n: 1, l: [{ n: 2 }, { n: 3 }] }] })).toBe('1(23)');
   });
 
+  it('prints its text wherever it stands', () => {
+    const l = [{ n: 1 }, { n: 2 }];
+    const f = '{% fragment s in l %}<{{ s.n }}>{% endfragment %}';
+    const engine = engineOf({
+      captured: `{% set x %}${f}{% endset %}{{ x | length }}{{ x }}{{ x }}`,
+      filtered: `{% filter replace('<', '(') %}${f}{% endfilter %}${f}`,
+      macro: `{% macro m(l) %}${f}{% endmacro %}{{ m(l) | length }}{{ m(l) }}`,
+      call: `{% macro m() %}{{ caller() | length }}{% endmacro %}{% call m() %}${f}{% endcall %}`,
+      part: f,
+      include: '{% include "part" %}|{% set x %}{% include "part" %}{% endset %}{{ x | length }}',
+      base: `a{% block b %}${f}{% endblock %}c`,
+      child: '{% extends "base" %}{% block b %}{{ super() | length }}{{ super() }}{% endblock %}',
+      loop: `{% for a in [1, 2] %}${f}{% if a == 2 %}${f}{% endif %}{% endfor %}`,
+    });
+    const printed = (name: string): string => engine.render(name, { l });
+    expect(printed('captured')).toBe('6<1><2><1><2>');
+    expect(printed('filtered')).toBe('(1>(2><1><2>');
+    expect(printed('macro')).toBe('6<1><2>');
+    expect(printed('call')).toBe('6');
+    expect(printed('include')).toBe('<1><2>|6');
+    expect(printed('child')).toBe('a6<1><2>c');
+    expect(printed('loop')).toBe('<1><2><1><2><1><2>');
+  });
+
   it('does not let its variables out, nor change those around it', () => {
     const text = '{% set x = "out" %}{% fragment s in l %}{% set x = s.n %}{{ x }}{% endfragment %}{{ x }}';
     expect(render(text, { l: [{ n: 1 }] })).toBe('1out');

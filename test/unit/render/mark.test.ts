@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { decodePieces } from '../../../src/core/joined-text.ts';
 import { sealContent } from '../../../src/render/mark.ts';
 import { render } from './support.ts';
 
-const text = (content: Uint8Array): string => Buffer.from(content).toString();
+const text = decodePieces;
+const draft = (name: string, content: string) => ({ name, content: [Buffer.from(content)] });
 
 describe('sealing', () => {
   it('replaces every printed mark in every file by the first 32 digits of the digest', () => {
     const printed = render('a {{ content_mark }} b {{ content_mark }}\n');
-    const sealed = sealContent([
-      { name: 'bird.conf', text: printed },
-      { name: 'bird6.conf', text: `ä${printed}` },
-    ]);
+    const sealed = sealContent([draft('bird.conf', printed), draft('bird6.conf', `ä${printed}`)]);
     const mark = sealed.contentDigest.slice(0, 32);
     expect(sealed.contentDigest).toMatch(/^[0-9a-f]{64}$/);
     expect(sealed.mark).toBe(mark);
@@ -21,12 +20,12 @@ describe('sealing', () => {
 
   it('takes the digest over names and contents with their lengths', () => {
     const expected = createHash('sha256').update('1:a2:xy').digest('hex');
-    expect(sealContent([{ name: 'a', text: 'xy' }]).contentDigest).toBe(expected);
+    expect(sealContent([draft('a', 'xy')]).contentDigest).toBe(expected);
   });
 
   it('gives equal digests for equal input only', () => {
     const digest = (...files: [string, string][]): string =>
-      sealContent(files.map(([name, content]) => ({ name, text: content }))).contentDigest;
+      sealContent(files.map(([name, content]) => draft(name, content))).contentDigest;
     const digests = [
       digest(['a', 'x']),
       digest(['b', 'x']),
@@ -37,5 +36,15 @@ describe('sealing', () => {
     ];
     expect(new Set(digests).size).toBe(digests.length);
     expect(digest(['a', 'x'])).toBe(digests[0]);
+  });
+
+  it('does not depend on the pieces that a content comes in, and leaves them as they are', () => {
+    const printed = render('a {{ content_mark }} b');
+    const [whole] = sealContent([draft('f', printed)]).files;
+    const pieces = [printed.slice(0, 1), printed.slice(1, -2), printed.slice(-2)].map((p) => Buffer.from(p));
+    const [parted] = sealContent([{ name: 'f', content: pieces }]).files;
+    expect(text(parted!.content)).toBe(text(whole!.content));
+    expect(text(pieces)).toBe(printed);
+    expect(parted!.content[0]).toBe(pieces[0]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decodePieces } from '../../../src/core/joined-text.ts';
 import type { LookupRequest, ServiceRecord } from '../../../src/render/lookup-table.ts';
 import { renderResources } from '../../../src/render/render-resources.ts';
 import { createLookups, type LookupDeps, renderResolved } from '../../../src/render/resolve.ts';
@@ -142,9 +143,9 @@ describe('rendering a set', () => {
       (table) => renderResources([job('chain'), job('first')], engine, table),
       lookups,
     );
-    expect(result.files).toEqual([
-      { name: 'chain.conf', text: '10.0.0.1 10.0.0.2! ' },
-      { name: 'first.conf', text: '10.0.0.1' },
+    expect(result.files.map(({ name, content }) => [name, decodePieces(content)])).toEqual([
+      ['chain.conf', '10.0.0.1 10.0.0.2! '],
+      ['first.conf', '10.0.0.1'],
     ]);
     expect(result.unresolved).toEqual([]);
     expect(result.asked).toHaveLength(3);
@@ -157,7 +158,9 @@ describe('rendering a set', () => {
       file: `${i}.toml`,
     }));
     const result = await renderResolved((table) => renderResources(jobs, engine, table), lookups);
-    expect(result.files).toEqual([{ name: 'plain.conf', text: '1' }]);
+    expect(result.files.map(({ name, content }) => [name, decodePieces(content)])).toEqual([
+      ['plain.conf', '1'],
+    ]);
     expect([...result.errors].map(([file, error]) => [file, error.code, error.details['resource']])).toEqual([
       ['0.toml', 'BF_TEMPLATE_SYNTAX', '0.toml'],
       ['1.toml', 'BF_TEMPLATE_FAILED', '1.toml'],

@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { decodePieces } from '../../../../src/core/joined-text.ts';
 import { blockKey, calicoKey, endpointStatusKey, kubernetesKey } from '../../../../src/datastore/keys.ts';
 import { type ModelDialect, type ModelOptions, modelOptions } from '../../../../src/model/bgp/options.ts';
 import { type CalicoProducer, createCalicoProducer } from '../../../../src/model/bgp/producer.ts';
 import type { FamilyModel, NodeSettings, Session } from '../../../../src/model/bgp/types.ts';
 import type { ProducerResult } from '../../../../src/model/types.ts';
 import { createEngine } from '../../../../src/render/engine.ts';
+import { NO_LOOKUPS } from '../../../../src/render/lookup-table.ts';
 import { sealContent } from '../../../../src/render/mark.ts';
 import { createTree } from '../../../../src/tree/tree.ts';
 
@@ -112,11 +114,9 @@ export function worldOf(values: Stored, options: WorldOptions = {}): World {
   const files = (): Readonly<Record<string, string>> => {
     const texts = FILES[dialect].map((name) => ({
       name,
-      text: engine.render(`${name}.njk`, result!.context),
+      content: engine.renderWith(`${name}.njk`, result!.context, NO_LOOKUPS).content!,
     }));
-    return Object.fromEntries(
-      sealContent(texts).files.map((f) => [f.name, Buffer.from(f.content).toString()]),
-    );
+    return Object.fromEntries(sealContent(texts).files.map((f) => [f.name, decodePieces(f.content)]));
   };
   return {
     change,
