@@ -35,7 +35,9 @@ export async function runOnetime(options: Options, env: NodeJS.ProcessEnv): Prom
     return await withOnetime(options, env, log, lifecycle, async ({ sets }, leftMs) => {
       let worst: number = EXIT.ok;
       for (const { set, outcome } of sets) {
-        const code = await concludeSet(set, outcome, options, log, leftMs(), lifecycle.signal);
+        // An end in the middle of a trial would have BIRD go back.
+        const boundMs = Math.max(leftMs(), options.commitConfirm * 1000);
+        const code = await concludeSet(set, outcome, options, log, boundMs, lifecycle.signal);
         if (code !== EXIT.ok && worst === EXIT.ok) worst = code;
       }
       return worst;

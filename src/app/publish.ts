@@ -37,7 +37,7 @@ export async function publishFiles(
   const { store, checker, report } = deps;
   const { contentDigest } = stamp;
   const known = verdictOn(store.state.value, contentDigest, await checker.birdVersion(plan));
-  if (known !== undefined) return refused(known.message);
+  if (known !== undefined) return known.undone ? undone(known.message) : refused(known.message);
   const previous = store.current;
   const stage = await store.stage({ files, stamp });
   try {
@@ -84,6 +84,10 @@ async function objectionOf(
       return refused(message);
     }
   }
+}
+
+function undone(message: string): BirdfeedError {
+  return new BirdfeedError('BF_BIRD_UNDONE', `the rendered configuration was taken back before: ${message}`);
 }
 
 function refused(message: string): BirdfeedError {

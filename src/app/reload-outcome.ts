@@ -1,14 +1,26 @@
 import { BirdfeedError, type ErrorCode } from '../core/errors.ts';
+import type { CacheState, Verdict } from '../generation/state.ts';
+import type { Generation } from '../generation/types.ts';
 import type { SetOutcome, TargetResult } from '../reload/targets.ts';
+import type { Target } from '../reload/types.ts';
+import type { Verdicts } from '../reload/verdicts.ts';
 import type { BirdEvent } from '../status/axes.ts';
+import type { Refusal } from './reloader.ts';
 
 /** One line for status and logs; null when every daemon runs the generation. */
 export function describeOutcome(outcome: SetOutcome): string | null {
   for (const { target, result } of outcome.targets) {
-    if (result.type === 'refused') return `${target.socket}: BIRD refused ${target.file}: ${result.message}`;
+    if (result.type === 'refused') return `${target.socket}: ${refusalOf(target, result)}`;
     if (result.type === 'pending' && result.error !== null) return result.error.message;
   }
   return outcome.type === 'applied' ? null : 'waiting for BIRD’s answer';
+}
+
+function refusalOf(
+  { file }: Target,
+  { message, undone }: Extract<TargetResult, { type: 'refused' }>,
+): string {
+  return undone ? `${file} was taken back: ${message}` : `BIRD refused ${file}: ${message}`;
 }
 
 /** Why one daemon does not run the generation; null when it does, or is still being told. */
@@ -66,8 +78,8 @@ export function outcomeError(outcome: SetOutcome): BirdfeedError | null {
   for (const { target, result } of outcome.targets) {
     if (result.type === 'refused')
       return new BirdfeedError(
-        'BF_BIRD_REFUSED',
-        `BIRD on ${target.socket} refused ${target.file}: ${result.message}`,
+        result.undone ? 'BF_BIRD_UNDONE' : 'BF_BIRD_REFUSED',
+        `BIRD on ${target.socket} ${result.undone ? 'went back from' : 'refused'} ${target.file}: ${result.message}`,
       );
     if (result.type === 'pending') {
       return (
@@ -77,4 +89,37 @@ export function outcomeError(outcome: SetOutcome): BirdfeedError | null {
     }
   }
   return null;
+}
+
+/** What a daemon had against a generation, as the error that it ends in. */
+export function refusalError({ number }: Generation, { message, undone }: Refusal): BirdfeedError {
+  return undone
+    ? new BirdfeedError('BF_BIRD_UNDONE', `generation ${number} was taken back: ${message}`)
+    : new BirdfeedError('BF_BIRD_REFUSED', `BIRD refused generation ${number}: ${message}`);
+}
+
+/** The same, as it is remembered. `nowMs` is the wall clock. */
+export function verdictOf(
+  contentDigest: string,
+  { message, birdVersion, undone }: Refusal,
+  nowMs: number,
+): Verdict {
+  const at = new Date(nowMs).toISOString();
+  return { contentDigest, birdVersion, message, at, ...(undone === undefined ? {} : { undone }) };
+}
+
+/** What is remembered, as those who talk to the daemons have it: socket → refusals. */
+export function verdictsBySocket(
+  { verdicts }: CacheState,
+  targets: readonly Target[],
+): Readonly<Record<string, Verdicts>> {
+  const known = verdicts.map(({ contentDigest, ...verdict }) => ({ digest: contentDigest, ...verdict }));
+  return Object.fromEntries(targets.map(({ socket }) => [socket, known]));
+}
+
+/** A generation that a daemon refused. `done` resolves when the one before is in place again. */
+export interface TakenBack {
+  readonly generation: Generation;
+  readonly error: BirdfeedError;
+  readonly done: Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { WantedGeneration } from '../reload/targets.ts';
 import type { SetCommand } from './set-plan.ts';
 
 /** A generation as the daemons are asked for it. Reads the files, for the marks that they define. */
-export function wantedGeneration(generation: Generation): WantedGeneration {
+export function wantedGeneration(generation: Generation, trialSeconds: number | null): WantedGeneration {
   const marks = generation.stamp.files.map(
     ({ name }) => [name, findMark(readFileSync(join(generation.directory, name)))] as const,
   );
@@ -20,6 +20,7 @@ export function wantedGeneration(generation: Generation): WantedGeneration {
     directory: generation.directory,
     digest: generation.stamp.contentDigest,
     marks: Object.fromEntries(marks),
+    ...(trialSeconds === null ? {} : { trialSeconds }),
   };
 }
 
@@ -48,6 +49,8 @@ export interface CommandReloaderDeps {
 export interface Refusal {
   readonly message: string;
   readonly birdVersion: string | null;
+  /** It took the file, and that was taken back. */
+  readonly undone?: true;
 }
 
 interface CommandsResult {

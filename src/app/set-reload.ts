@@ -3,7 +3,14 @@ import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { goodAncestor } from '../generation/ancestor.ts';
-import { type CacheState, withAcknowledgement, withTargets, withVerdict } from '../generation/state.ts';
+import {
+  type CacheState,
+  verdictOn,
+  withAcknowledgement,
+  withTargets,
+  withTrial,
+  withVerdict,
+} from '../generation/state.ts';
 import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
 import type { TargetSupervisor } from '../reload/target.ts';
@@ -11,7 +18,16 @@ import type { TargetFact } from '../reload/target-types.ts';
 import { type SetOutcome, type TargetResult, Targets } from '../reload/targets.ts';
 import type { Target } from '../reload/types.ts';
 import type { Copies } from './copies.ts';
-import { birdFact, describeResult, isEnough, outcomeError } from './reload-outcome.ts';
+import {
+  birdFact,
+  describeResult,
+  isEnough,
+  outcomeError,
+  refusalError,
+  type TakenBack,
+  verdictOf,
+  verdictsBySocket,
+} from './reload-outcome.ts';
 import { CommandReloader, commandTarget, type Refusal, wantedGeneration } from './reloader.ts';
 import type { SetCommand, SetPlan } from './set-plan.ts';
 import type { StatusBoard } from './status-board.ts';
@@ -102,16 +118,20 @@ export class SetReload {
     void this.#deps.remember((state) => withTargets(state, names));
   }
 
-  /** Has every daemon load this generation; commands run as soon as the copies are made of it. */
-  tell(generation: Generation): void {
+  /**
+   * Has every daemon load this generation; commands run as soon as the copies are made of it. What is new is loaded on
+   * trial (`--commit-confirm`), what is gone back to is not: there would be nothing to go back to from there.
+   */
+  tell(generation: Generation, isNew: boolean): void {
     this.#told = generation;
     if (!this.tellsAnyone) return;
     this.#deps.board.report({ type: 'count', counter: 'reloads' });
     if (this.#reloads.length > 0) this.#commandsReason = 'reload_cmd has not run yet';
     if (this.#deps.copies.areMadeOf(generation)) this.#commands.want(generation);
     if (this.#targets === null) return;
+    const { commitConfirm } = this.#deps.options;
     try {
-      this.#targets.want(wantedGeneration(generation));
+      this.#targets.want(wantedGeneration(generation, isNew && commitConfirm > 0 ? commitConfirm : null));
     } catch (error) {
       const { message } = asBirdfeedError(error);
       this.#deps.log.error({ generation: generation.number, reason: message }, 'BIRD is not told');
@@ -161,11 +181,6 @@ export class SetReload {
 
   #makeTargets(): Targets {
     const { targets, plan, clock, log, random, store, options } = this.#deps;
-    const verdicts = store.state.value.verdicts.map(({ contentDigest, birdVersion, message }) => ({
-      digest: contentDigest,
-      birdVersion,
-      message,
-    }));
     return new Targets({
       targets,
       dialect: plan().dialect,
@@ -173,18 +188,31 @@ export class SetReload {
       log,
       random,
       timings: { configureTimeoutMs: options.reloadTimeout, settleTimeoutMs: options.reloadTimeout },
-      verdicts: Object.fromEntries(targets.map(({ socket }) => [socket, verdicts])),
+      verdicts: verdictsBySocket(store.state.value, targets),
+      trials: store.state.value.trials,
+      keepTrial: ({ socket }, trial) => this.#deps.remember((state) => withTrial(state, socket, trial)),
       onFact: (_target, fact) => this.#birdSaid(fact),
       onOutcome: (outcome) => this.#birdAnswered(outcome),
     });
   }
 
   #birdSaid(fact: TargetFact): void {
+    if (fact.type === 'refused') this.#keepUndone(fact).catch((error: unknown) => this.#warn(error));
     // Another BIRD may accept what the last one refused.
     if (fact.type === 'connected') this.#deps.onChange();
     const died =
       fact.type === 'disconnected' && fact.during === 'loading' && fact.error.code === 'BF_BIRD_DIED';
     if (died) this.#distrust().catch((error: unknown) => this.#warn(error));
+  }
+
+  /** A trial that fails when another generation is wanted already: all there is to do is not to try it again. */
+  async #keepUndone({ wanted, undone, ...refusal }: TargetFact & { type: 'refused' }): Promise<void> {
+    const { store, clock, log, remember } = this.#deps;
+    const { generation, digest } = wanted;
+    if (undone === undefined || generation === this.#told?.number) return;
+    if (verdictOn(store.state.value, digest, refusal.birdVersion) !== undefined) return;
+    log.error({ generation, reason: refusal.message }, 'the configuration was taken back');
+    await remember((state) => withVerdict(state, verdictOf(digest, { ...refusal, undone }, clock.now())));
   }
 
   #birdAnswered(outcome: SetOutcome): void {
@@ -252,8 +280,7 @@ export class SetReload {
 
   #refused(told: Generation, refusal: Refusal): void {
     if (this.#takenBack?.generation === told) return;
-    const message = `BIRD refused generation ${told.number}: ${refusal.message}`;
-    const error = new BirdfeedError('BF_BIRD_REFUSED', message);
+    const error = refusalError(told, refusal);
     const done = this.#takeBack(told, refusal, error).catch((failure: unknown) => this.#warn(failure));
     this.#takenBack = { generation: told, error, done };
   }
@@ -262,27 +289,25 @@ export class SetReload {
    * `current` goes back to the generation before, and so do the copies and the daemons that took it; unless a newer one has
    * become `current`, which they are about to be told.
    */
-  async #takeBack(told: Generation, { message, birdVersion }: Refusal, error: BirdfeedError): Promise<void> {
+  async #takeBack(told: Generation, refusal: Refusal, error: BirdfeedError): Promise<void> {
     const { store, clock, log, onRefused } = this.#deps;
-    const at = new Date(clock.now()).toISOString();
-    const { contentDigest } = told.stamp;
-    await this.#deps.remember((state) => withVerdict(state, { contentDigest, birdVersion, message, at }));
+    const { message, undone } = refusal;
+    const verdict = verdictOf(told.stamp.contentDigest, refusal, clock.now());
+    await this.#deps.remember((state) => withVerdict(state, verdict));
+    const what = undone ? 'the configuration was taken back' : 'BIRD refused the configuration';
     const previous = goodAncestor(store, told, this.#birdVersion);
     const fields = { generation: told.number, reason: message };
     if (previous === null) {
-      log.error(fields, 'BIRD refused the configuration, and there is none to go back to');
+      log.error(fields, `${what}, and there is none to go back to`);
       if (store.current?.number === told.number) await onRefused(error, null);
       return;
     }
     await store.replaceCurrent(told.number, previous);
     if (this.#told !== told || store.current?.number !== previous.number) {
-      log.error(fields, 'BIRD refused the configuration; a newer one has taken its place');
+      log.error(fields, `${what}; a newer one has taken its place`);
       return;
     }
-    log.error(
-      { ...fields, back: previous.number },
-      'BIRD refused the configuration; the last good one is current again',
-    );
+    log.error({ ...fields, back: previous.number }, `${what}; the last good one is current again`);
     await onRefused(error, previous);
   }
 
@@ -290,11 +315,4 @@ export class SetReload {
     const { message } = asBirdfeedError(error);
     this.#deps.log.warn({ reason: message, set: this.#deps.plan().name }, 'not written to the cache');
   }
-}
-
-/** A generation that a daemon refused. `done` resolves when the one before is in place again. */
-interface TakenBack {
-  readonly generation: Generation;
-  readonly error: BirdfeedError;
-  readonly done: Promise<void>;
 }

@@ -115,7 +115,7 @@ export class SetRuntime {
     this.#confirmLater();
     if (store.current === null) return;
     log.info({ generation: store.current.number, set: this.#loop.plan.name }, 'generation in place');
-    void this.use(store.current);
+    void this.use(store.current, { isNew: true });
   }
 
   async run(): Promise<RunOutcome> {
@@ -128,12 +128,12 @@ export class SetRuntime {
 
   /**
    * Has BIRD load a generation that is `current`, at the start or after a roll-back, and brings the copies up to date:
-   * edited, lost and half-written ones too. What is equal is left alone. Never rejects.
+   * edited, lost and half-written ones too. What is equal is left alone. `isNew` unless it is gone back to. Never rejects.
    */
-  async use(generation: Generation): Promise<void> {
+  async use(generation: Generation, { isNew } = { isNew: false }): Promise<void> {
     reportGeneration((fact) => this.#deps.board.report(fact), generation);
     this.#copies.want(generation);
-    this.#reload.tell(generation);
+    this.#reload.tell(generation, isNew);
     await this.#copies.settle();
     if (this.#copies.failure === null) return;
     this.#loop.reportConfig();
@@ -156,7 +156,7 @@ export class SetRuntime {
     const { store, options, log, onPublished } = this.#deps;
     onPublished(generation, previous);
     // Not when a roll-back came meanwhile: it has told everybody already.
-    if (store.current === generation) this.#reload.tell(generation);
+    if (store.current === generation) this.#reload.tell(generation, true);
     await store.prune(options.keep, previous === null ? [] : [previous.number]).catch((error: unknown) => {
       log.warn({ reason: asBirdfeedError(error).message }, 'old generations not removed');
     });

@@ -414,6 +414,15 @@ export const OPTIONS = {
     group: 'Safety',
     help: 'time-out of a reload command and of configure',
   },
+  commitConfirm: {
+    flag: 'commit-confirm',
+    type: 'integer',
+    env: ['BIRDFEED_COMMIT_CONFIRM'],
+    default: '0',
+    value: 'SECONDS',
+    group: 'Safety',
+    help: 'load on trial: BIRD goes back after so many seconds unless the sessions that were up have come back. 0: off; with trials at least 30, sessions need time',
+  },
   unreadyWhenStale: {
     flag: 'unready-when-stale',
     type: 'duration',

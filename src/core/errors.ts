@@ -68,6 +68,8 @@ export const ERROR_CATALOGUE = {
   BF_BIRD_DIED: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
   BF_BIRD_FILE: { stage: 'reload', retryable: true, exit: EXIT.config },
   BF_BIRD_MISMATCH: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
+  BF_BIRD_TRIAL: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
+  BF_BIRD_UNDONE: { stage: 'reload', retryable: false, exit: EXIT.unavailable },
   BF_COMMAND_FAILED: { stage: 'reload', retryable: true, exit: EXIT.unavailable },
   // app
   BF_ADMIN_UNREACHABLE: { stage: 'app', retryable: true, exit: EXIT.unavailable },

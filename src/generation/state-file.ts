@@ -44,7 +44,8 @@ export function loadState(path: string, evidence: () => StateEvidence, now: numb
     return rebuilt(path, 'has a format which this version does not read', signed.value, evidence(), now);
   }
   // Our own text: its digest was right and its format is ours.
-  return { state: signed.value as unknown as CacheState, problem: null };
+  // What an older version did not know is as at the beginning.
+  return { state: { ...INITIAL_STATE, ...(signed.value as unknown as CacheState) }, problem: null };
 }
 
 function readBytes(path: string): Uint8Array | string | null {

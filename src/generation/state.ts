@@ -16,6 +16,17 @@ export interface Verdict {
   readonly birdVersion: string | null;
   readonly message: string;
   readonly at: string;
+  /** Set when BIRD took the content, and it was taken back since sessions did not come back. */
+  readonly undone?: true;
+}
+
+/** A content that a daemon runs until it is confirmed, else goes back by itself; see `reload/trial.ts`. */
+export interface PendingTrial {
+  readonly digest: string;
+  readonly sessions: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+  readonly tries: number;
 }
 
 export interface Hold {
@@ -38,6 +49,8 @@ export interface CacheState {
   /** By target: control socket path or reload command's resource, as the caller names it. */
   readonly acknowledged: Readonly<Record<string, Acknowledgement>>;
   readonly verdicts: readonly Verdict[];
+  /** By control socket. */
+  readonly trials: Readonly<Record<string, PendingTrial>>;
   readonly hold: Hold | null;
   /** Digests of losses that the operator approved and that are not published yet. */
   readonly approvals: readonly string[];
@@ -50,6 +63,7 @@ export const INITIAL_STATE: CacheState = {
   format: 1,
   acknowledged: {},
   verdicts: [],
+  trials: {},
   hold: null,
   approvals: [],
   pin: null,
@@ -88,6 +102,13 @@ export function withVerdict(state: CacheState, verdict: Verdict): CacheState {
     (known) => known.contentDigest !== verdict.contentDigest || known.birdVersion !== verdict.birdVersion,
   );
   return { ...state, verdicts: [...others, verdict].slice(-MOST_VERDICTS) };
+}
+
+/** Records what a daemon has on trial; null: nothing any more. */
+export function withTrial(state: CacheState, target: string, trial: PendingTrial | null): CacheState {
+  const { [target]: known, ...others } = state.trials;
+  if (trial === null) return known === undefined ? state : { ...state, trials: others };
+  return { ...state, trials: { ...others, [target]: trial } };
 }
 
 /** The verdict on this content by this BIRD; while no BIRD is known (`null`), by any. */

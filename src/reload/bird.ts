@@ -158,7 +158,12 @@ async function settle(client: BirdClient, options: Omit<LoadOptions, 'mark'>): P
   }
 }
 
-async function readBack(client: BirdClient, path: string, mark: string | null): Promise<ReloadOutcome> {
+/** Whether BIRD runs what it was told to: by the mark, or by its word (`weak`) where there is none. Rejects as `command` does. */
+export async function readBack(
+  client: BirdClient,
+  path: string,
+  mark: string | null,
+): Promise<ReloadOutcome> {
   if (mark === null) return { type: 'applied', ack: 'weak' };
   const running = await readMark(client);
   if (running === mark) return { type: 'applied', ack: 'mark' };

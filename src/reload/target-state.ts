@@ -1,6 +1,7 @@
 import type { BirdfeedError } from '../core/errors.ts';
 import type { Effect, Phase, TargetEvent, TargetFact, TargetState, Wanted } from './target-types.ts';
-import { addVerdict, dropVerdicts, findVerdict, type Verdicts } from './verdicts.ts';
+import type { Trial } from './trial.ts';
+import { addVerdict, dropVerdicts, findVerdict, type Verdict, type Verdicts } from './verdicts.ts';
 
 export interface Step {
   readonly state: TargetState;
@@ -13,7 +14,10 @@ type Handler<T extends TargetEvent['type']> = (
 ) => Step;
 type Row = { readonly [T in TargetEvent['type']]: Handler<T> };
 
-export function initialTarget(verdicts: Verdicts): TargetState {
+/** Content that was on trial twice without an end to it, since something died each time, is not tried again. */
+const MOST_TRIES = 2;
+
+export function initialTarget(verdicts: Verdicts, trial: Trial | null = null): TargetState {
   return {
     phase: 'waiting',
     wanted: null,
@@ -23,6 +27,7 @@ export function initialTarget(verdicts: Verdicts): TargetState {
     weak: null,
     reported: null,
     verdicts,
+    trial,
     diedOf: null,
     attempt: 0,
     lastCondition: null,
@@ -56,6 +61,7 @@ function forgetVerdict(state: TargetState): TargetState {
   return {
     ...state,
     diedOf: null,
+    trial: null,
     verdicts: wanted === null ? verdicts : dropVerdicts(verdicts, wanted.digest),
   };
 }
@@ -133,15 +139,13 @@ const loaded: Handler<'loaded'> = (state, event) => {
   if (wanted === null) return stay(state);
   const next: TargetState = { ...state, loading: null, diedOf: null };
   if (outcome.type === 'refused') {
-    const verdict = { digest: wanted.digest, birdVersion: outcome.birdVersion, message: outcome.message };
-    const refused: TargetState = {
-      ...next,
-      verdicts: addVerdict(state.verdicts, verdict),
-      reported: { type: 'refused', wanted },
-    };
-    const { message, birdVersion } = outcome;
-    const fact: TargetFact = { type: 'refused', wanted, message, birdVersion, remembered: false };
-    return prepend([{ type: 'report', fact }], decide(refused, false));
+    const refused = refuse(next, wanted, { ...outcome, digest: wanted.digest });
+    return prepend(refused.effects, decide(refused.state, false));
+  }
+  if (outcome.type === 'undone') {
+    const undone = refuse(next, wanted, { ...outcome, digest: wanted.digest, undone: true });
+    // Only BIRD can say what it has gone back to.
+    return prepend(undone.effects, read(undone.state));
   }
   const applied: TargetState = {
     ...next,
@@ -153,11 +157,37 @@ const loaded: Handler<'loaded'> = (state, event) => {
   return prepend([{ type: 'report', fact }], decide(applied, false));
 };
 
+/** A verdict that was passed just now. */
+function refuse(state: TargetState, wanted: Wanted, { digest, birdVersion, message, undone }: Verdict): Step {
+  const kind = undone === undefined ? {} : { undone };
+  return {
+    state: {
+      ...state,
+      trial: null,
+      verdicts: addVerdict(state.verdicts, { digest, birdVersion, message, ...kind }),
+      reported: { type: 'refused', wanted },
+    },
+    effects: [
+      {
+        type: 'report',
+        fact: { type: 'refused', wanted, message, birdVersion, remembered: false, ...kind },
+      },
+    ],
+  };
+}
+
 /** What to do about the difference between what BIRD runs and what it should run. */
 function decide(state: TargetState, adopted: boolean): Step {
   const { wanted } = state;
   if (wanted === null) return rest(state, 'settled');
+  const trial = state.trial?.digest === wanted.digest ? state.trial : null;
   if (runs(state, wanted)) {
+    if (trial !== null) {
+      return {
+        state: { ...state, phase: 'loading', loading: wanted },
+        effects: [{ type: 'resume', wanted, trial }],
+      };
+    }
     if (isReported(state, 'applied', wanted)) return rest(state, 'settled');
     const ack = wanted.mark === null ? 'weak' : 'mark';
     const fact: TargetFact = { type: 'applied', wanted, ack, adopted };
@@ -167,6 +197,12 @@ function decide(state: TargetState, adopted: boolean): Step {
     );
   }
   const verdict = findVerdict(state.verdicts, wanted.digest, state.birdVersion);
+  if (verdict === null && trial !== null && trial.tries >= MOST_TRIES) {
+    const message = `was on trial ${trial.tries} times, and BIRD went back each time before the trial had ended`;
+    const { digest } = wanted;
+    const undone = refuse(state, wanted, { digest, birdVersion: state.birdVersion, message, undone: true });
+    return prepend(undone.effects, rest(undone.state, 'refused'));
+  }
   if (verdict === null) {
     const reported = state.reported?.type === 'applied' ? null : state.reported;
     return {
@@ -175,8 +211,9 @@ function decide(state: TargetState, adopted: boolean): Step {
     };
   }
   if (isReported(state, 'refused', wanted)) return rest(state, 'refused');
-  const { message, birdVersion } = verdict;
-  const fact: TargetFact = { type: 'refused', wanted, message, birdVersion, remembered: true };
+  const { message, birdVersion, undone } = verdict;
+  const kind = undone === undefined ? {} : { undone };
+  const fact: TargetFact = { type: 'refused', wanted, message, birdVersion, remembered: true, ...kind };
   return prepend(
     [{ type: 'report', fact }],
     rest({ ...state, reported: { type: 'refused', wanted } }, 'refused'),
@@ -231,6 +268,7 @@ const ignore = {
   unconnectable: stay,
   read: stay,
   loaded: stay,
+  trial: stay,
   failed: stay,
   lost: stay,
   notice: stay,
@@ -251,7 +289,14 @@ const TABLE = {
   waiting: { ...ignore, start: connect, retry: (s) => connect(forgetVerdict(s)), timer: connect },
   connecting: { ...ignore, retry: (s) => stay(forgetVerdict(s)), connected, unconnectable },
   reading: { ...ignore, retry: (s) => stay(forgetVerdict(s)), read: hasRead, failed, lost },
-  loading: { ...ignore, retry: (s) => stay(forgetVerdict(s)), loaded, failed, lost },
+  loading: {
+    ...ignore,
+    retry: (s) => stay(forgetVerdict(s)),
+    loaded,
+    trial: (s, { trial }) => stay({ ...s, trial }),
+    failed,
+    lost,
+  },
   settled: resting,
   refused: resting,
   retrying: resting,

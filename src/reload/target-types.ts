@@ -1,4 +1,5 @@
 import type { BirdfeedError } from '../core/errors.ts';
+import type { Trial } from './trial.ts';
 import type { ReloadOutcome } from './types.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -11,6 +12,8 @@ export interface Wanted {
   readonly digest: string;
   /** The mark that the file defines; null when it defines none. */
   readonly mark: string | null;
+  /** Load it on trial: BIRD goes back after so many seconds unless its sessions come back. Absent: for good. */
+  readonly trialSeconds?: number;
 }
 
 /** What one daemon runs, as read from it. */
@@ -49,6 +52,8 @@ export type TargetEvent =
   | { readonly type: 'unconnectable'; readonly error: BirdfeedError }
   | { readonly type: 'read'; readonly running: Running }
   | { readonly type: 'loaded'; readonly outcome: ReloadOutcome; readonly loadedAt: string | null }
+  /** What is being loaded is on trial from now on. */
+  | { readonly type: 'trial'; readonly trial: Trial | null }
   /** The work in hand failed, the connection is still there. */
   | { readonly type: 'failed'; readonly error: BirdfeedError }
   | { readonly type: 'lost'; readonly error: BirdfeedError }
@@ -75,7 +80,11 @@ export type TargetFact =
       readonly message: string;
       readonly birdVersion: string | null;
       readonly remembered: boolean;
+      /** BIRD took it, and it was taken back. */
+      readonly undone?: true;
     }
+  /** On trial; these sessions are waited for. */
+  | { readonly type: 'trying'; readonly wanted: Wanted; readonly missing: readonly string[] }
   /** Reported when it is another one than the last. */
   | { readonly type: 'condition'; readonly error: BirdfeedError }
   | {
@@ -88,6 +97,8 @@ export type Effect =
   | { readonly type: 'connect' }
   | { readonly type: 'read' }
   | { readonly type: 'load'; readonly wanted: Wanted }
+  /** BIRD runs it on trial since before: see it through. */
+  | { readonly type: 'resume'; readonly wanted: Wanted; readonly trial: Trial }
   | { readonly type: 'timer'; readonly reason: 'reconnect' | 'retry' | 'reread'; readonly attempt: number }
   | { readonly type: 'disconnect' }
   | { readonly type: 'report'; readonly fact: TargetFact };
@@ -104,6 +115,8 @@ export interface TargetState {
   /** The wanted generation that was last reported as applied or refused. */
   readonly reported: { readonly type: 'applied' | 'refused'; readonly wanted: Wanted } | null;
   readonly verdicts: Verdicts;
+  /** What is, or was at last, on trial without having come to an end. */
+  readonly trial: Trial | null;
   /** Content BIRD died of while loading it. Once may be chance, twice is a verdict. */
   readonly diedOf: string | null;
   /** Failures in a row. */

@@ -7,6 +7,14 @@ import { loadFile, readMark, showStatus } from './bird.ts';
 import { BirdClient } from './socket-client.ts';
 import { initialTarget, stepTarget } from './target-state.ts';
 import type { Effect, Running, TargetEvent, TargetFact, TargetState, Wanted } from './target-types.ts';
+import {
+  awaitRecovery,
+  establishedSessions,
+  loadOnTrial,
+  neverLoaded,
+  resumeTrial,
+  type Trial,
+} from './trial.ts';
 import type { ReloadOutcome, Target } from './types.ts';
 import type { Verdicts } from './verdicts.ts';
 import { dialectConflict } from './version.ts';
@@ -45,10 +53,17 @@ export interface TargetOptions {
   readonly onFact: (target: Target, fact: TargetFact) => void;
   /** Refusals known from before a restart of ours. */
   readonly verdicts?: Verdicts;
+  /** What was on trial when an earlier process ended. */
+  readonly trial?: Trial | null;
+  /** Keeps what is on trial, null when nothing is any more. Waited for before BIRD is told. */
+  readonly keepTrial?: (target: Target, trial: Trial | null) => Promise<void>;
   readonly timings?: Partial<TargetTimings>;
   /** In [0, 1). */
   readonly random?: () => number;
 }
+
+/** For what was on trial before, when trials have been turned off since. */
+const FORMER_TRIAL_SECONDS = 30;
 
 /**
  * Keeps one daemon running what is wanted. Holds a connection open, reads back what BIRD runs after every connect and
@@ -62,6 +77,8 @@ export class TargetSupervisor {
   #state: TargetState;
   #client: BirdClient | null = null;
   #cancelTimer: () => void = () => {};
+  /** Sessions that were up before a trial that was undone. */
+  #recovering: readonly string[] = [];
   readonly #stopping = new AbortController();
   readonly #events: TargetEvent[] = [];
 
@@ -69,7 +86,7 @@ export class TargetSupervisor {
     this.target = options.target;
     this.#options = options;
     this.#timings = { ...TARGET_TIMINGS, ...options.timings };
-    this.#state = initialTarget(options.verdicts ?? []);
+    this.#state = initialTarget(options.verdicts ?? [], options.trial ?? null);
   }
 
   get state(): TargetState {
@@ -129,6 +146,8 @@ export class TargetSupervisor {
         }));
       case 'load':
         return void this.#work((client) => this.#load(client, effect.wanted));
+      case 'resume':
+        return void this.#work((client) => this.#resume(client, effect.wanted, effect.trial));
       case 'timer':
         return this.#setTimer(effect.reason, effect.attempt);
       case 'disconnect':
@@ -166,11 +185,11 @@ export class TargetSupervisor {
 
   async #load(client: BirdClient, wanted: Wanted): Promise<TargetEvent> {
     const { clock, log } = this.#options;
-    const { configureTimeoutMs, settleTimeoutMs } = this.#timings;
     const started = clock.monotonic();
-    const { signal } = this.#stopping;
-    const options = { clock, signal, mark: wanted.mark, configureTimeoutMs, settleTimeoutMs };
-    const outcome: ReloadOutcome = await loadFile(client, wanted.path, options);
+    const outcome =
+      wanted.trialSeconds === undefined
+        ? await loadFile(client, wanted.path, this.#loadOptions(wanted))
+        : await this.#try(client, wanted, wanted.trialSeconds);
     if (outcome.type === 'condition') throw outcome.error;
     const ms = Math.round(clock.monotonic() - started);
     log.debug(
@@ -183,6 +202,57 @@ export class TargetSupervisor {
       outcome,
       loadedAt: isWeak ? (await showStatus(client)).lastReconfiguration : null,
     };
+  }
+
+  #loadOptions({ mark }: Wanted) {
+    const { configureTimeoutMs, settleTimeoutMs } = this.#timings;
+    return {
+      clock: this.#options.clock,
+      signal: this.#stopping.signal,
+      mark,
+      configureTimeoutMs,
+      settleTimeoutMs,
+    };
+  }
+
+  async #try(client: BirdClient, wanted: Wanted, seconds: number): Promise<ReloadOutcome> {
+    const { digest } = wanted;
+    const before = this.#state.trial?.digest === digest ? this.#state.trial : null;
+    const options = this.#trialOptions(wanted, seconds);
+    await awaitRecovery(client, this.#recovering, options);
+    const sessions = await establishedSessions(client);
+    const until = this.#options.clock.now() + seconds * 1000;
+    await this.#keepTrial({ digest, sessions, until, tries: (before?.tries ?? 0) + 1 });
+    const outcome = await loadOnTrial(client, wanted.path, sessions, options);
+    this.#recovering = outcome.type === 'undone' ? sessions : [];
+    if (outcome.type !== 'condition') await this.#keepTrial(null);
+    else if (neverLoaded(outcome.error)) await this.#keepTrial(before);
+    return outcome;
+  }
+
+  async #resume(client: BirdClient, wanted: Wanted, trial: Trial): Promise<TargetEvent> {
+    const { log } = this.#options;
+    log.info(
+      { socket: client.path, generation: wanted.generation },
+      'a trial that was broken off is seen through',
+    );
+    const options = this.#trialOptions(wanted, wanted.trialSeconds ?? FORMER_TRIAL_SECONDS);
+    const outcome = await resumeTrial(client, wanted.path, trial, options);
+    if (outcome.type === 'condition') throw outcome.error;
+    await this.#keepTrial(null);
+    return { type: 'loaded', outcome, loadedAt: null };
+  }
+
+  #trialOptions(wanted: Wanted, seconds: number) {
+    const { onFact } = this.#options;
+    const onWaiting = (missing: readonly string[]): void =>
+      onFact(this.target, { type: 'trying', wanted, missing });
+    return { ...this.#loadOptions(wanted), seconds, onWaiting };
+  }
+
+  async #keepTrial(trial: Trial | null): Promise<void> {
+    this.#dispatch({ type: 'trial', trial });
+    await this.#options.keepTrial?.(this.target, trial);
   }
 
   /** Runs one job on the connection and dispatches what came of it. */

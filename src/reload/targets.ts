@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import type { BirdfeedError } from '../core/errors.ts';
+import { BirdfeedError } from '../core/errors.ts';
 import { type TargetOptions, TargetSupervisor } from './target.ts';
 import type { TargetFact } from './target-types.ts';
+import { describeMissing, type Trial } from './trial.ts';
 import type { Target } from './types.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -14,12 +15,20 @@ export interface WantedGeneration {
   readonly digest: string;
   /** File name → the mark that the file defines (see `findMark`). A file that is not listed has none: weak acknowledgement. */
   readonly marks: Readonly<Record<string, string | null>>;
+  /** See {@link Wanted}. */
+  readonly trialSeconds?: number;
 }
 
 /** Where one daemon stands with the wanted generation. */
 export type TargetResult =
   | { readonly type: 'applied'; readonly ack: 'mark' | 'weak'; readonly adopted: boolean }
-  | { readonly type: 'refused'; readonly message: string; readonly birdVersion: string | null }
+  | {
+      readonly type: 'refused';
+      readonly message: string;
+      readonly birdVersion: string | null;
+      /** BIRD took it, and it was taken back. */
+      readonly undone?: true;
+    }
   /** `error` is what it waits for; null while it is being worked on. */
   | { readonly type: 'pending'; readonly error: BirdfeedError | null };
 
@@ -34,7 +43,7 @@ export interface SetOutcome {
   readonly targets: readonly { readonly target: Target; readonly result: TargetResult }[];
 }
 
-export interface TargetsOptions extends Omit<TargetOptions, 'target' | 'onFact' | 'verdicts'> {
+export interface TargetsOptions extends Omit<TargetOptions, 'target' | 'onFact' | 'verdicts' | 'trial'> {
   readonly targets: readonly Target[];
   /** Everything one daemon says. */
   readonly onFact: (target: Target, fact: TargetFact) => void;
@@ -42,6 +51,8 @@ export interface TargetsOptions extends Omit<TargetOptions, 'target' | 'onFact' 
   readonly onOutcome: (outcome: SetOutcome) => void;
   /** Socket → refusals known from before a restart of ours. */
   readonly verdicts?: Readonly<Record<string, Verdicts>>;
+  /** Socket → what was on trial when an earlier process ended. */
+  readonly trials?: Readonly<Record<string, Trial>>;
 }
 
 const PENDING: TargetResult = { type: 'pending', error: null };
@@ -63,6 +74,7 @@ export class Targets {
           ...options,
           target,
           verdicts: options.verdicts?.[target.socket] ?? [],
+          trial: options.trials?.[target.socket] ?? null,
           onFact: (from, fact) => this.#onFact(from, fact),
         }),
     );
@@ -101,6 +113,7 @@ export class Targets {
         path: join(wanted.directory, file),
         digest: wanted.digest,
         mark: wanted.marks[file] ?? null,
+        ...(wanted.trialSeconds === undefined ? {} : { trialSeconds: wanted.trialSeconds }),
       });
     }
     this.#announce();
@@ -176,7 +189,14 @@ export class Targets {
           : null;
       case 'refused':
         if (!isWanted(fact.wanted.generation)) return null;
-        return { type: 'refused', message: fact.message, birdVersion: fact.birdVersion };
+        return {
+          type: 'refused',
+          message: fact.message,
+          birdVersion: fact.birdVersion,
+          ...(fact.undone === undefined ? {} : { undone: fact.undone }),
+        };
+      case 'trying':
+        return isWanted(fact.wanted.generation) ? { type: 'pending', error: onTrial(fact) } : null;
       case 'condition':
       case 'disconnected':
         return this.#results.get(target)?.type === 'refused' ? null : { type: 'pending', error: fact.error };
@@ -202,6 +222,11 @@ export class Targets {
     for (const waiter of [...this.#waiters]) waiter();
     this.#options.onOutcome(outcome);
   }
+}
+
+function onTrial({ wanted, missing }: Extract<TargetFact, { type: 'trying' }>): BirdfeedError {
+  const message = `generation ${wanted.generation} is on trial: waiting for ${describeMissing(missing)} to come back`;
+  return new BirdfeedError('BF_BIRD_TRIAL', message);
 }
 
 /** The set's outcome from those of its daemons. No daemon at all is nobody to ask: applied. */

@@ -14,6 +14,8 @@ export type ReloadOutcome =
   | { readonly type: 'applied'; readonly ack: 'mark' | 'weak' }
   /** The daemon read the file and refused it: a verdict on this content and this BIRD. */
   | { readonly type: 'refused'; readonly message: string; readonly birdVersion: string | null }
+  /** BIRD took it, and went back: sessions that were up did not come back (`--commit-confirm`). A verdict, too. */
+  | { readonly type: 'undone'; readonly message: string; readonly birdVersion: string | null }
   /** Not possible now: socket absent, time-out, permission. Retried. */
   | { readonly type: 'condition'; readonly error: BirdfeedError };
 

@@ -4,6 +4,8 @@ export interface Verdict {
   readonly digest: string;
   readonly birdVersion: string | null;
   readonly message: string;
+  /** Set when BIRD took the content, and it was taken back: see `trial.ts`. */
+  readonly undone?: true;
 }
 
 /** Refusals, newest last. Plain data, so that it can be kept in the cache's state file. */

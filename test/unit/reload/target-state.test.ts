@@ -166,6 +166,52 @@ test('a notice of BIRD makes it look at once', () => {
   expect(run([...settled, { type: 'notice' }]).work).toEqual([{ type: 'read' }]);
 });
 
+describe('a trial', () => {
+  const trial = (n: number, tries = 1) => ({ digest: `d${n}`, sessions: ['s'], until: 0, tries });
+  const begun = (n: number, tries?: number): TargetEvent => ({ type: 'trial', trial: trial(n, tries) });
+  const undone: TargetEvent = {
+    type: 'loaded',
+    outcome: { type: 'undone', message: 's did not come back', birdVersion: '2.0.12' },
+    loadedAt: null,
+  };
+  const resumed = (n: number, tries: number, mark: string): readonly Effect[] => {
+    const before = { ...initialTarget([], trial(n, tries)), wanted: wanted(n), phase: 'reading' as const };
+    return stepTarget(before, read(mark)).effects;
+  };
+
+  test('that is undone is a verdict, and BIRD is asked what it has gone back to', () => {
+    const { state, work, facts } = run([want(2), start, connected, read('m1'), begun(2), undone]);
+    expect(work).toEqual([{ type: 'read' }]);
+    expect(facts.at(-1)).toMatchObject({ type: 'refused', undone: true, remembered: false });
+    expect(state.trial).toBeNull();
+    const again = run([want(2), start, connected, read('m1'), begun(2), undone, read('m1')]);
+    expect(again.state.phase).toBe('refused');
+    expect(again.work).toEqual([{ type: 'timer', reason: 'reread', attempt: 0 }]);
+  });
+
+  test('that was undone leaves the way free for another generation', () => {
+    const events = [want(2), start, connected, read('m1'), begun(2), want(3), undone, read('m1')];
+    expect(run(events).work).toMatchObject([{ type: 'load', wanted: { generation: 3 } }]);
+  });
+
+  test('that BIRD still runs after a restart of ours is seen through instead of being taken for applied', () => {
+    expect(resumed(2, 1, 'm2').at(-1)).toMatchObject({ type: 'resume', wanted: { generation: 2 } });
+  });
+
+  test('that BIRD has gone back from meanwhile is begun once more, and not a third time', () => {
+    expect(resumed(2, 1, 'm1').at(-1)).toMatchObject({ type: 'load' });
+    expect(resumed(2, 2, 'm1').filter(({ type }) => type === 'load')).toEqual([]);
+    expect(resumed(2, 2, 'm1')).toContainEqual(
+      expect.objectContaining({ fact: expect.objectContaining({ type: 'refused', undone: true }) }),
+    );
+  });
+
+  test('of another content does not matter', () => {
+    const before = { ...initialTarget([], trial(1, 2)), wanted: wanted(2), phase: 'reading' as const };
+    expect(stepTarget(before, read('m1')).effects.at(-1)).toMatchObject({ type: 'load' });
+  });
+});
+
 const anyEvent = fc.oneof(
   fc.constantFrom<TargetEvent>(
     start,
