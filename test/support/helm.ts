@@ -1,0 +1,25 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { skipSuite } from './binaries.ts';
+
+/** How build.sh ends where there is no Go. */
+const NO_GO = 69;
+const CHART = fileURLToPath(new URL('../../deploy/kubernetes/chart', import.meta.url));
+
+/**
+ * The helm that test/support/helm/go.mod names, which is built when it is not there yet. Call it at the top of a test file
+ * or of a `describe` body: where it cannot be built, that is skipped with the reason.
+ */
+export function requireHelm(): {
+  lint(args: readonly string[]): string;
+  template(args: readonly string[]): string;
+} {
+  const build = spawnSync(fileURLToPath(new URL('helm/build.sh', import.meta.url)), { encoding: 'utf8' });
+  const helm = build.stdout.trim();
+  if (build.status !== 0) skipSuite(`helm is missing: ${build.stderr.trim()}`, build.status !== NO_GO);
+  const run = (args: readonly string[]) => execFileSync(helm, args, { encoding: 'utf8', stdio: 'pipe' });
+  return {
+    lint: (args) => run(['lint', '--strict', CHART, ...args]),
+    template: (args) => run(['template', 'birdfeed', CHART, '--namespace', 'kube-system', ...args]),
+  };
+}
