@@ -8,14 +8,12 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 import { etcdProtoAsJson } from './etcd-proto.mjs';
+import { kubeconfigOnly } from './kubeconfig-only.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = `${root}src/cli/main.ts`;
 const outdir = `${root}dist`;
 const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
-
-/** The Kubernetes client is 60 MB of generated code, of which Node loads what is needed. */
-const EXTERNAL = ['@kubernetes/client-node'];
 
 async function main() {
   // npm runs this script after every install, also in a checkout that has no sources to build.
@@ -45,7 +43,6 @@ function bundle() {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: EXTERNAL,
     define: { __BIRDFEED_VERSION__: JSON.stringify(version), 'import.meta.dirname': '__dirname' },
     minifySyntax: true,
     minifyWhitespace: true,
@@ -53,7 +50,7 @@ function bundle() {
     legalComments: 'none',
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
-    plugins: [etcdProtoAsJson],
+    plugins: [etcdProtoAsJson, kubeconfigOnly],
   });
 }
 

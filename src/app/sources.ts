@@ -17,7 +17,7 @@ export interface SourceDeps {
   readonly lastPositions: Readonly<Record<string, Position>>;
 }
 
-export type DatastoreKind = 'etcd' | 'fixtures' | 'env';
+export type DatastoreKind = 'etcd' | 'kubernetes' | 'fixtures' | 'env';
 
 export function datastoreKind(options: Options): DatastoreKind {
   if (options.datastore !== 'auto') return options.datastore;
@@ -26,7 +26,7 @@ export function datastoreKind(options: Options): DatastoreKind {
 
 /**
  * The sources for these mounts: the datastore, and beside it directories that stand in for what the datastore does not
- * have (Secrets, endpoint status). Each source's code is loaded only when it is used.
+ * have (Secrets, endpoint status), or the Kubernetes API. Each source's code is loaded only when it is used.
  */
 export async function openSources(
   options: Options,
@@ -41,8 +41,11 @@ export async function openSources(
     statusDir !== null && covers(endpointStatusPrefix(), mount.prefix);
   const secrets = mounts.filter(isSecret);
   const statuses = mounts.filter(isStatus);
-  const rest = mounts.filter((mount) => !isSecret(mount) && !isStatus(mount));
+  const others = mounts.filter((mount) => !isSecret(mount) && !isStatus(mount));
+  const beside = others.filter((mount) => isBesideEtcd(mount, options, deps.env));
+  const rest = others.filter((mount) => !beside.includes(mount));
   if (rest.length > 0) inputs.push({ source: await openDatastore(options, deps), mounts: rest });
+  if (beside.length > 0) inputs.push({ source: await openKubernetes(options, deps), mounts: beside });
   if (secrets.length > 0) {
     const { createSecretsDirectorySource } = await import('../datastore/files/secrets.ts');
     const defaultNamespace = options.secretsNamespace;
@@ -56,6 +59,37 @@ export async function openSources(
     inputs.push({ source: createEndpointStatusSource(statusDir!, deps), mounts: statuses });
   }
   return inputs;
+}
+
+/** Services, EndpointSlices and Secrets are never in etcd: as Calico's, they come from Kubernetes where there is one. */
+function isBesideEtcd({ prefix }: Mount, options: Options, env: SourceDeps['env']): boolean {
+  const { kubeconfig, k8sApiEndpoint } = options;
+  if (datastoreKind(options) !== 'etcd') return false;
+  const kinds = (['Service', 'EndpointSlice', 'Secret'] as const).map((kind) => kubernetesPrefix(kind));
+  const isKubernetes = kubeconfig !== null || k8sApiEndpoint !== null || !!env['KUBERNETES_SERVICE_HOST'];
+  return isKubernetes && kinds.some((kind) => covers(kind, prefix));
+}
+
+async function openKubernetes(options: Options, deps: SourceDeps): Promise<Source> {
+  const { createKubernetesSource } = await import('../datastore/kubernetes/source.ts');
+  return createKubernetesSource(
+    {
+      access: {
+        kubeconfig: options.kubeconfig,
+        context: options.k8sContext,
+        servers: options.k8sApiEndpoint ?? [],
+        caFile: options.k8sCaFile,
+        certFile: options.k8sCertFile,
+        keyFile: options.k8sKeyFile,
+        insecure: options.k8sInsecure,
+      },
+      apiGroup: options.calicoApiGroup,
+      convert: { usePodCidr: options.usePodCidr, secretNamespace: options.secretsNamespace },
+      lastPositions: deps.lastPositions,
+      timings: { relistMs: options.relistInterval },
+    },
+    deps,
+  );
 }
 
 function endpointStatusDir(options: Options, env: SourceDeps['env']): string | null {
@@ -76,6 +110,8 @@ async function openDatastore(options: Options, deps: SourceDeps): Promise<Source
       const { createEnvSource } = await import('../datastore/env.ts');
       return createEnvSource(deps.env);
     }
+    case 'kubernetes':
+      return openKubernetes(options, deps);
     case 'etcd': {
       const { createEtcdSource } = await import('../datastore/etcd/source.ts');
       return createEtcdSource(

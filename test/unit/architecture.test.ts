@@ -40,9 +40,14 @@ const PACKAGES: Readonly<Record<string, { in: RegExp; kind: 'static' | 'dynamic'
     why: 'it takes longer to load than a boot',
   },
   yaml: {
-    in: /^datastore\/fixtures\/documents\.ts$/,
+    in: /^datastore\/(fixtures\/documents|kubernetes\/kubeconfig)\.ts$/,
     kind: 'static',
-    why: 'loaded with the fixtures source',
+    why: 'loaded with the sources that read YAML',
+  },
+  '@kubernetes/client-node': {
+    in: /^datastore\/kubernetes\/kubeconfig\.ts$/,
+    kind: 'dynamic',
+    why: 'its kubeconfig and authentication are wanted, and nothing of the rest',
   },
   chokidar: {
     in: /^(datastore\/files\/watcher|app\/watch-configuration)\.ts$/,

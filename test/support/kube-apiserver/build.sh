@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the kube-apiserver that go.mod names, once, and prints the path of the binary. Needs Go and some minutes.
+# The result lives outside the repository, in $XDG_CACHE_HOME/birdfeed, one file for each content of go.mod and go.sum.
+#
+#   build.sh            builds it unless it is there
+#   build.sh --built    only says where it is, or why it is not there: not built (status 1), no Go (69)
+set -eu
+cd "$(dirname "$0")"
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/birdfeed"
+digest=$(cat go.mod go.sum | sha256sum | cut -c 1-16)
+binary="$cache/kube-apiserver-$digest"
+if [ ! -x "$binary" ]; then
+  command -v go >/dev/null || { echo "it is built from source, and Go is not installed" >&2; exit 69; }
+  [ "${1-}" != --built ] || { echo "run test/support/kube-apiserver/build.sh, once" >&2; exit 1; }
+  mkdir -p "$cache"
+  partial=$(mktemp "$cache/kube-apiserver.XXXXXX")
+  trap 'rm -f "$partial"' EXIT
+  version=$(sed -n 's/^require k8s.io\/kubernetes v//p' go.mod)
+  echo "kube-apiserver $version: building it, once, in $cache" >&2
+  pkg=k8s.io/component-base/version
+  # Without a version in it, the server takes itself for v0.0.0.
+  CGO_ENABLED=0 GOWORK=off nice -n 19 go build -mod=readonly -trimpath -buildvcs=false \
+    -ldflags "-s -w -X $pkg.gitVersion=v$version -X $pkg.gitMajor=1 -X $pkg.gitMinor=$(echo "$version" | cut -d. -f2)" \
+    -o "$partial" k8s.io/kubernetes/cmd/kube-apiserver
+  chmod 755 "$partial"
+  mv "$partial" "$binary"
+fi
+echo "$binary"
