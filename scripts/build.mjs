@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 import { etcdProtoAsJson } from './etcd-proto.mjs';
 import { kubeconfigOnly } from './kubeconfig-only.mjs';
+import { shippedTemplates } from './shipped-templates.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = `${root}src/cli/main.ts`;
@@ -50,7 +51,7 @@ function bundle() {
     legalComments: 'none',
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
-    plugins: [etcdProtoAsJson, kubeconfigOnly],
+    plugins: [etcdProtoAsJson, kubeconfigOnly, shippedTemplates(root)],
   });
 }
 

@@ -20,6 +20,7 @@ import { createEngine, type Engine } from '../render/engine.ts';
 import { sealContent } from '../render/mark.ts';
 import { renderResources } from '../render/render-resources.ts';
 import { createLookups, type Lookups, renderResolved } from '../render/resolve.ts';
+import { SHIPPED_TEMPLATES } from '../render/shipped-templates.ts';
 import { fileExists, systemDns } from '../render/system-lookups.ts';
 import { DIALECTS, type Dialect } from '../render/types.ts';
 import { findGroup, findUser } from './file-group.ts';
@@ -74,6 +75,7 @@ export async function loadPlans(deps: PlanDeps): Promise<readonly SetPlan[]> {
     templateDirs,
     contextFunctions: KEY_FUNCTION_NAMES,
     environment: deps.env,
+    precompiled: SHIPPED_TEMPLATES,
   });
   throwAll(used.flatMap((resource) => templateFault(resource, engine, templateDirs)));
   const sets = [...new Set(used.map((resource) => resource.set))];

@@ -27,6 +27,22 @@ export interface CompileOptions {
   readonly contextFunctions?: readonly string[];
   /** What `getenv` sees; nothing when left out. */
   readonly environment?: EnvironmentVariables;
+  /** Used in place of compiling when the templates are these very ones. */
+  readonly precompiled?: Precompiled | null;
+}
+
+/** All templates of an engine as code, made at build time with the same context functions. */
+export interface Precompiled {
+  /** {@link Engine.digest} of the templates. */
+  readonly digest: string;
+  /** What the numbers in the code stand for. */
+  readonly places: readonly Place[];
+  readonly templates: readonly {
+    readonly name: string;
+    /** Functions that its fragments count on. */
+    readonly pinned: readonly string[];
+    readonly make: () => CompiledTemplate;
+  }[];
 }
 
 export interface EngineOptions extends CompileOptions {
@@ -73,8 +89,17 @@ export function compileEngine(loaded: LoadedTemplates, options: CompileOptions =
   const roots = new Map<string, CompiledTemplate>();
   const problems = new Map(loaded.refused);
   const env = createTemplateEnvironment(roots, problems, functions);
-  const vocabulary = vocabularyOf(env, functions, options.contextFunctions ?? []);
-  const { names, pinned, strict } = compileAll(loaded, env, vocabulary, { roots, problems });
+  const digest = digestOf(loaded);
+  const names = [...loaded.sources.keys(), ...loaded.refused.keys()].sort(byText);
+  const isKnown = options.precompiled?.digest === digest && loaded.refused.size === 0;
+  const compiled = isKnown
+    ? options.precompiled
+    : compileAll(loaded, vocabularyOf(env, functions, options.contextFunctions ?? []), problems);
+  const pinned = new Set(compiled.templates.flatMap((template) => template.pinned));
+  const limitDepth = depthLimiter();
+  for (const { name, make } of compiled.templates) roots.set(name, limitDepth(make()));
+  const strict = new StrictRuntime(compiled.places, new Map(Object.entries(env.filters)));
+  Object.assign(env, { strict });
 
   function renderWith(
     name: string,
@@ -101,45 +126,61 @@ export function compileEngine(loaded: LoadedTemplates, options: CompileOptions =
     throw new BirdfeedError('BF_TEMPLATE_FAILED', `${name}: look-ups (${kinds}) are not possible here`);
   }
 
-  return { names, problems, digest: digestOf(loaded), render, renderWith };
+  return { names, problems, digest, render, renderWith };
 }
 
-/** Parses all templates, then checks and compiles each, since the checks look at the others. Fills `into`. */
+/** For the build: the templates as text that can become code again, to be handed to `compileEngine` later. */
+export function precompile(
+  loaded: LoadedTemplates,
+  options: CompileOptions,
+): Omit<Precompiled, 'templates'> & { readonly templates: readonly CodeOfTemplate[] } {
+  const functions = Object.values(functionGroups(() => createLookupScope(NO_LOOKUPS), {})).flat();
+  const problems = new Map(loaded.refused);
+  const env = createTemplateEnvironment(new Map(), problems, functions);
+  const vocabulary = vocabularyOf(env, functions, options.contextFunctions ?? []);
+  const { places, templates } = compileAll(loaded, vocabulary, problems);
+  for (const problem of problems.values()) throw problem;
+  return { digest: digestOf(loaded), places, templates };
+}
+
+interface CodeOfTemplate {
+  readonly name: string;
+  readonly pinned: readonly string[];
+  /** Body of a function that gives a {@link CompiledTemplate}. */
+  readonly code: string;
+}
+
+/** Parses all templates, then checks and compiles each, since the checks look at the others. Adds to `problems`. */
 function compileAll(
   loaded: LoadedTemplates,
-  env: Environment,
   vocabulary: Vocabulary,
-  into: { readonly roots: Map<string, CompiledTemplate>; readonly problems: Map<string, BirdfeedError> },
-): {
-  readonly names: readonly string[];
-  readonly pinned: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly strict: StrictRuntime;
+  problems: Map<string, BirdfeedError>,
+): Pick<Precompiled, 'places'> & {
+  readonly templates: (CodeOfTemplate & Precompiled['templates'][number])[];
 } {
   const places: Place[] = [];
-  const strict = new StrictRuntime(places, new Map(Object.entries(env.filters)));
-  Object.assign(env, { strict });
-  const names = [...loaded.sources.keys(), ...loaded.refused.keys()].sort(byText);
   const facts = new Map<string, TemplateFacts>();
-  const pinned = new Map<string, ReadonlySet<string>>();
-  const limitDepth = depthLimiter();
   const attempt = (name: string, step: () => void): void => {
     try {
       step();
     } catch (error) {
-      into.problems.set(name, asError(loaded, name, error));
+      problems.set(name, asError(loaded, name, error));
     }
   };
   for (const [name, source] of loaded.sources) {
     attempt(name, () => facts.set(name, analyse(name, parseTemplate(name, source.text))));
   }
-  const all = { names: new Set(names), facts };
+  const all = { names: new Set([...loaded.sources.keys(), ...loaded.refused.keys()]), facts };
+  const templates: (CodeOfTemplate & Precompiled['templates'][number])[] = [];
   for (const [name, own] of facts) {
     attempt(name, () => {
-      pinned.set(name, checkTemplate(own, all, vocabulary));
-      into.roots.set(name, limitDepth(compile(own, places)));
+      const pinned = [...checkTemplate(own, all, vocabulary)];
+      const code = compile(own, places);
+      const make = new Function(code) as () => CompiledTemplate;
+      templates.push({ name, pinned, code, make });
     });
   }
-  return { names, pinned, strict };
+  return { places, templates };
 }
 
 function asError(loaded: LoadedTemplates, name: string, error: unknown): BirdfeedError {
@@ -162,25 +203,23 @@ function vocabularyOf(
   };
 }
 
-/** Runs the generated code, which returns the template's functions. */
-function compile(facts: TemplateFacts, places: Place[]): CompiledTemplate {
+/** Code that returns the template's functions. */
+function compile(facts: TemplateFacts, places: Place[]): string {
   const compiler = new StrictCompiler(facts.name, places);
   compiler.compile(transform(facts.tree));
-  return new Function(compiler.getCode())() as CompiledTemplate;
+  return compiler.getCode();
 }
 
 /** A context that hides a function which a fragment calls would make the fragment's text depend on the context. */
 function refuseHiding(
   name: string,
   context: Readonly<Record<string, unknown>>,
-  pinned: ReadonlyMap<string, ReadonlySet<string>>,
+  pinned: ReadonlySet<string>,
 ): void {
-  for (const functions of pinned.values()) {
-    const hidden = [...functions].find((key) => Object.hasOwn(context, key));
-    if (hidden === undefined) continue;
-    const message = `${name}: the context hides the function ${hidden}, on which a fragment counts`;
-    throw new BirdfeedError('BF_TEMPLATE_FAILED', message);
-  }
+  const hidden = [...pinned].find((key) => Object.hasOwn(context, key));
+  if (hidden === undefined) return;
+  const message = `${name}: the context hides the function ${hidden}, on which a fragment counts`;
+  throw new BirdfeedError('BF_TEMPLATE_FAILED', message);
 }
 
 function digestOf(loaded: LoadedTemplates): string {
