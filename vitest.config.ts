@@ -48,6 +48,19 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      {
+        extends: true,
+        test: {
+          // A few runs of each fault; `npm run test:faults` makes all of them.
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          hookTimeout: 60_000,
+          retry: 1,
+          sequence: { groupOrder: 3 },
+        },
+      },
     ],
   },
 });

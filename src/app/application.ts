@@ -38,6 +38,8 @@ export interface AppDeps {
   readonly log: Logger;
   readonly random: () => number;
   readonly noop: boolean;
+  /** Aborted when the process is to end: checks under way are ended, too. */
+  readonly signal: AbortSignal;
   /** A set has something to look at. */
   onChange(set: AppSet): void;
   /** New resource files no longer have this set: it is not to be run any more. */
@@ -178,7 +180,7 @@ export class Application {
   }
 
   async #makeSet(plan: SetPlan): Promise<AppSet> {
-    const { options, clock, log, nodeName, env, random, noop } = this.#deps;
+    const { options, clock, log, nodeName, env, random, noop, signal } = this.#deps;
     const store = await this.#storeOf(plan.name);
     const targets = targetsFor(options, plan.daemonFiles);
     const board = createStatusBoard({ version: VERSION, node: nodeName, set: plan.name }, { clock, log });
@@ -213,6 +215,7 @@ export class Application {
       fileGroup: this.#deps.cache.fileGroup,
       targets,
       noop,
+      signal,
       onChange: () => this.#deps.onChange(set),
       onPublished: (generation, previous) => this.#deps.onPublished(set, generation, previous),
     });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Options } from '../config/options.ts';
 import type { Clock } from '../core/clock.ts';
-import { asBirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import { type CheckedFile, checkStaged, checkWithCommand, type ScanFinding, worst } from '../reload/check.ts';
 import { findLocalBird, type LocalBird, localBirdAbsence, probeLocalBird } from '../reload/local-bird.ts';
 import type { TargetSupervisor } from '../reload/target.ts';
@@ -15,13 +15,18 @@ export interface CheckerDeps {
   readonly options: Options;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
+  /** Ends what is being run, in order and within a bound. */
+  readonly signal: AbortSignal;
   /** Who loads the files; empty when nobody is told. */
   supervisors(): readonly TargetSupervisor[];
 }
 
 export interface Checker {
-  /** Checks the staged files of a set: its resources' `check_cmd`, and the ladder of ways to have BIRD parse them. */
-  check(directory: string, plan: SetPlan): Promise<CheckOutcome>;
+  /**
+   * Checks the staged files of a set: its resources' `check_cmd`, and the ladder of ways to have BIRD parse them.
+   * `contentDigest` is what a death of BIRD is remembered by.
+   */
+  check(directory: string, plan: SetPlan, contentDigest: string): Promise<CheckOutcome>;
   /**
    * The version of the BIRD whose opinion counts, for remembered refusals: the one that is told, else the local one. Null
    * when none is known.
@@ -30,13 +35,15 @@ export interface Checker {
 }
 
 export function createChecker(deps: CheckerDeps): Checker {
-  const { options, env, clock } = deps;
+  const { options, env, clock, signal } = deps;
   const locals = new Map<string, Promise<LocalBird | null>>();
-  const run = { clock, timeoutMs: options.checkTimeout };
+  const run = { clock, signal, timeoutMs: options.checkTimeout };
+  /** Digest of what BIRD was checking when it died. */
+  let diedOf: string | null = null;
 
   return { check, birdVersion };
 
-  async function check(directory: string, plan: SetPlan): Promise<CheckOutcome> {
+  async function check(directory: string, plan: SetPlan, contentDigest: string): Promise<CheckOutcome> {
     const commands = await Promise.all(
       plan.checks.map(({ command, file, dest }) => {
         const src = join(directory, file);
@@ -49,7 +56,29 @@ export function createChecker(deps: CheckerDeps): Checker {
       return worst(commands) ?? { type: 'not-checked', why: 'checks are off' };
     const files = await Promise.all(plan.daemonFiles.map((file) => checkedFile(file, plan.dialect)));
     const bird = await checkStaged(directory, files, { ...run, dialect: plan.dialect, scan: findings });
-    return worst([...commands, bird])!;
+    return worst([...commands, mindDeath(bird, plan, contentDigest)])!;
+  }
+
+  /**
+   * A BIRD that dies while it checks may have been killed by somebody: the next one is asked once more. When that dies, too,
+   * the content is to blame. In between it is not published unchecked, or a BIRD that starts would find it.
+   */
+  function mindDeath(outcome: CheckOutcome, plan: SetPlan, contentDigest: string): CheckOutcome {
+    const died = outcome.type === 'condition' && outcome.error.code === 'BF_BIRD_DIED';
+    if (diedOf !== contentDigest) {
+      diedOf = died ? contentDigest : null;
+      return outcome;
+    }
+    if (outcome.type === 'not-checked') {
+      const message = 'BIRD died while checking it; the next BIRD is asked once more';
+      return { type: 'condition', error: new BirdfeedError('BF_BIRD_DIED', message) };
+    }
+    if (outcome.type !== 'condition') diedOf = null;
+    if (!died) return outcome;
+    diedOf = null;
+    const birdVersion = deps.supervisors()[0]?.state.birdVersion ?? null;
+    const [file = plan.name] = plan.daemonFiles;
+    return { type: 'failed', file, line: null, message: 'BIRD died twice while checking it', birdVersion };
   }
 
   async function birdVersion({ daemonFiles: [file] }: SetPlan): Promise<string | null> {

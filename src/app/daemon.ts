@@ -93,6 +93,7 @@ class Daemon {
       clock: this.#clock,
       log: this.#log,
       random: Math.random,
+      signal: this.#lifecycle.signal,
       noop,
       onChange: (set) => this.#scheduleOf(set).notify(),
       onRemoved: (set) => this.#unschedule(set),

@@ -87,6 +87,7 @@ export async function withOnetime<T>(
       clock,
       log,
       random: Math.random,
+      signal: lifecycle.signal,
       noop,
       onChange: (set) => changes.get(set)?.(),
       // Resource files are read once.

@@ -41,7 +41,11 @@ export async function publishFiles(
   const previous = store.current;
   const stage = await store.stage({ files, stamp });
   try {
-    const objection = await objectionOf(await checker.check(stage.directory, plan), contentDigest, deps);
+    const objection = await objectionOf(
+      await checker.check(stage.directory, plan, contentDigest),
+      contentDigest,
+      deps,
+    );
     if (objection !== null) {
       await stage.discard();
       return objection;

@@ -28,6 +28,8 @@ export interface SetLoopDeps extends PublishDeps {
   readonly noop: boolean;
   readonly guard: SetGuard;
   readonly copies: Copies;
+  /** BIRD died of this content once, and is about to be given it for the second and last time. */
+  onTrial(contentDigest: string): boolean;
   /** Has the mounts that the model asks for opened; false while they are still being read, and a change follows. */
   requireMounts(mounts: readonly Mount[]): boolean;
   /** Nothing that was asked for is still being opened. */
@@ -177,6 +179,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   }
 
   async function publish(computation: Computation, rendering: Rendering): Promise<RunOutcome> {
+    // Under a new number it would be current again, and what a BIRD starts from.
+    if (deps.onTrial(rendering.contentDigest)) return fault(new BirdfeedError('BF_BIRD_DIED', ON_TRIAL));
     const published = await publishFiles(deps, plan, rendering.files, stampOf(computation, rendering));
     if (published instanceof BirdfeedError) return fault(published);
     const { generation } = published;
@@ -281,6 +285,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     reportConfig,
   };
 }
+
+const ON_TRIAL = 'BIRD died while loading this configuration; the next BIRD is given it once more';
 
 /** What a half-written file held before is not to be taken for deleted. */
 function withoutAll({ code, message, details }: BirdfeedError, current: Generation | null): BirdfeedError {

@@ -102,6 +102,12 @@ export class SetReload {
     return this.#targets?.supervisors ?? [];
   }
 
+  /** Whether BIRD died of this content once, and is about to be given it again. */
+  onTrial(contentDigest: string): boolean {
+    const suspect = this.#distrusted?.generation;
+    return suspect !== undefined && suspect === this.#told && suspect.stamp.contentDigest === contentDigest;
+  }
+
   start(): void {
     this.#targets?.start();
   }
@@ -249,6 +255,7 @@ export class SetReload {
     if (this.#distrusted?.generation === told && store.state.value.pin === null) {
       await store.replaceCurrent(this.#distrusted.standIn, told);
       this.#distrusted = null;
+      this.#deps.onChange();
     }
     const at = new Date(clock.now()).toISOString();
     await this.#deps.remember((state) =>
@@ -295,6 +302,7 @@ export class SetReload {
     const verdict = verdictOf(told.stamp.contentDigest, refusal, clock.now());
     await this.#deps.remember((state) => withVerdict(state, verdict));
     const what = undone ? 'the configuration was taken back' : 'BIRD refused the configuration';
+    this.#distrusted = null;
     const previous = goodAncestor(store, told, this.#birdVersion);
     const fields = { generation: told.number, reason: message };
     if (previous === null) {

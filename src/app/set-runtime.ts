@@ -41,6 +41,8 @@ export interface SetRuntimeDeps {
   /** Which daemons load which file; empty with `--reload none` or `command`. */
   readonly targets: readonly Target[];
   readonly noop: boolean;
+  /** Aborted when the process is to end. */
+  readonly signal: AbortSignal;
   /** Something outside the tree changed (another BIRD, a refusal): look again. */
   onChange(): void;
   onPublished(generation: Generation, previous: Generation | null): void;
@@ -77,6 +79,7 @@ export class SetRuntime {
     this.#loop = createSetLoop({
       ...deps,
       copies: this.#copies,
+      onTrial: (contentDigest) => this.#reload.onTrial(contentDigest),
       guard: createSetGuard({ baseline, share: options.guardShare }),
       checker: createChecker({ ...deps, supervisors: () => this.#reload.supervisors }),
       checkRequired: options.syntaxCheck === 'required',

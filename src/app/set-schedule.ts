@@ -41,7 +41,7 @@ export function createSetSchedule(deps: SetScheduleDeps): SetSchedule {
       if (outcome.type === 'held') retestLater();
       else forgetHold();
       onOutcome(outcome);
-      return outcome.type === 'condition' || runtime.copyFailure !== null ? 'retry' : 'done';
+      return mayPass(outcome) || runtime.copyFailure !== null ? 'retry' : 'done';
     },
   });
 
@@ -68,4 +68,13 @@ export function createSetSchedule(deps: SetScheduleDeps): SetSchedule {
       forgetHold();
     },
   };
+}
+
+/**
+ * A failed check, too: a check command may fail for a reason of its own. What BIRD itself refused is remembered, and not
+ * given to it again.
+ */
+function mayPass(outcome: RunOutcome): boolean {
+  if (outcome.type === 'failed') return outcome.error.code === 'BF_CHECK_FAILED';
+  return outcome.type === 'condition';
 }

@@ -121,11 +121,8 @@ async function checkWithSocket(
       message: found.message,
       birdVersion,
     };
-  } catch (cause) {
-    const error = asBirdfeedError(cause);
-    if (error.code !== 'BF_BIRD_DIED') return { type: 'condition', error };
-    // Perhaps by chance, but asking again might kill the next one, and the next.
-    return { type: 'failed', file: path, line: null, message: error.message, birdVersion: client.version };
+  } catch (error) {
+    return { type: 'condition', error: asBirdfeedError(error) };
   }
 }
 

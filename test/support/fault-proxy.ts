@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
+import { type FullListener, listenFull } from './full-listener.ts';
 
 /**
  * - `pass`: forwards both ways.
@@ -7,8 +8,9 @@ import { type AddressInfo, createConnection, createServer, type Server, type Soc
  * - `silent`: new connections are accepted and never answered; open ones go on. As a server that hangs in accept.
  * - `freeze`: connections stay open but no byte moves in either direction, new ones included, as when packets are lost
  *   on the way. What was sent meanwhile arrives after the thaw.
+ * - `drop`: open connections are reset, and a connect gets no answer at all, as behind a firewall that drops SYNs.
  */
-export type FaultMode = 'pass' | 'refuse' | 'silent' | 'freeze';
+export type FaultMode = 'pass' | 'refuse' | 'silent' | 'freeze' | 'drop';
 
 export interface ProxyCounters {
   /** Connections accepted since the start. */
@@ -38,6 +40,7 @@ export class FaultProxy {
   #latency = 0;
   /** Bytes from the server that may still pass before every connection is cut. */
   #cutAfter = Number.POSITIVE_INFINITY;
+  #full: FullListener | undefined;
   #thawed = Promise.resolve();
   #thaw: () => void = () => {};
 
@@ -72,8 +75,12 @@ export class FaultProxy {
       });
     }
     if (mode !== 'freeze') this.#thaw();
-    if (mode === 'refuse') await this.#stopListening();
-    else if (before === 'refuse') await this.#listen();
+    await this.#full?.close();
+    this.#full = undefined;
+    const [listened, listens] = [before, mode].map((name) => name !== 'refuse' && name !== 'drop');
+    if (listened && !listens) await this.#stopListening();
+    if (!listened && listens) await this.#listen();
+    if (mode === 'drop') this.#full = await listenFull(this.port);
   }
 
   /** Delays what passes from now on by `ms`, in each direction. */
@@ -99,6 +106,7 @@ export class FaultProxy {
 
   async close(): Promise<void> {
     this.#thaw();
+    await this.#full?.close();
     await this.#stopListening();
   }
 

@@ -3,13 +3,20 @@ import { BirdfeedError } from '../../core/errors.ts';
 import type { Change, Entry } from '../../tree/types.ts';
 
 /**
- * A key and the revision at which etcd is known to have written it. If etcd, asked for that key at the revision `at`, says
- * otherwise, it is not the store that we read from: it was wiped or restored, whatever its revision is by now.
+ * A key and how etcd is known to have written it: at which revision, since when, and how often. If etcd, asked for that key
+ * at the revision `at`, says otherwise, it is not the store that we read from: it was wiped or restored, whatever its
+ * revision is by now.
  */
 export interface Witness {
   readonly key: Buffer;
   readonly modRevision: number;
+  /** `create_revision` and `version` of the key. */
+  readonly origin: string;
   readonly at: number;
+}
+
+export function originOf({ create_revision, version }: IKeyValue): string {
+  return `${create_revision} ${version}`;
 }
 
 /**
@@ -53,5 +60,7 @@ export function newestWitness(kvs: Iterable<IKeyValue>, at?: number): Witness | 
     const revision = revisionOf(kv.mod_revision);
     if (revision > modRevision) [newest, modRevision] = [kv, revision];
   }
-  return newest && { key: Buffer.from(newest.key), modRevision, at: at ?? modRevision };
+  return (
+    newest && { key: Buffer.from(newest.key), modRevision, origin: originOf(newest), at: at ?? modRevision }
+  );
 }

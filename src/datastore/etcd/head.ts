@@ -1,6 +1,6 @@
 import type { IRangeResponse } from 'etcd3';
 import type { EtcdConnection } from './connection.ts';
-import { revisionOf, type Witness } from './decode.ts';
+import { originOf, revisionOf, type Witness } from './decode.ts';
 import { isCompacted, isFutureRevision } from './failures.ts';
 import type { Head } from './held.ts';
 import type { KeyRange } from './ranges.ts';
@@ -36,7 +36,10 @@ async function hear(
     const request = { key: witness.key, revision: witness.at, keys_only: true };
     const response = await connection.range(request, deadlineMs);
     const found = response.kvs[0];
-    const confirmed = found !== undefined && revisionOf(found.mod_revision) === witness.modRevision;
+    const confirmed =
+      found !== undefined &&
+      revisionOf(found.mod_revision) === witness.modRevision &&
+      originOf(found) === witness.origin;
     return headOf(response, confirmed ? 'confirmed' : 'denied');
   } catch (error) {
     if (isCompacted(error) || isFutureRevision(error)) return undefined;

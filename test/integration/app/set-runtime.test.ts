@@ -118,6 +118,7 @@ async function setUp({ plan, fs = nodeFs, noop = false, options = [], ...more }:
       },
     },
     random: () => 0,
+    signal: new AbortController().signal,
     fileGroup: null,
     targets: [],
     noop,

@@ -125,6 +125,20 @@ describe('a store that went back', () => {
     expect(follower.contents).toEqual({ '/a/9': '59' });
   });
 
+  it('and has come to the very revision where it was, its newest key too, is still told apart', async () => {
+    const follower = await following();
+    const before = follower.events.length;
+    const revision = await etcd.client.revision();
+    await proxy.setMode('refuse');
+    await follower.next('lost');
+    await etcd.restart({ wipe: true });
+    while ((await etcd.client.put('/a/2', 'two')) < revision);
+    await proxy.setMode('pass');
+    await until(() => follower.all('snapshot', before).length === 2);
+    expect(follower.all('snapshot', before)[0]?.reason).toBe('regressed');
+    expect(follower.contents).toEqual({ '/a/2': 'two' });
+  });
+
   it('and is another cluster is told apart', async () => {
     const follower = await following();
     const before = follower.events.length;

@@ -82,6 +82,24 @@ describe('the fault proxy', () => {
     await until(() => again.received() === 'y');
   });
 
+  it('drops: resets what is open, and gives a connect no answer until it passes again', async () => {
+    const open = connect();
+    open.socket.write('x');
+    await until(() => open.received() === 'x');
+    await proxy.setMode('drop');
+    await until(() => open.ending() === 'ECONNRESET');
+    const unanswered = connect();
+    let connected = false;
+    unanswered.socket.once('connect', () => {
+      connected = true;
+    });
+    await expect(until(() => connected || unanswered.ending(), { timeout: 300 })).rejects.toThrow('gave up');
+    await proxy.setMode('pass');
+    const again = connect();
+    again.socket.write('y');
+    await until(() => again.received() === 'y');
+  });
+
   it('is silent to new connections only', async () => {
     const old = connect();
     old.socket.write('a');

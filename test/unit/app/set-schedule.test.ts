@@ -64,12 +64,27 @@ describe('the schedule of a set', () => {
 
   it.each([
     ['after what may pass', condition, null],
+    [
+      'after a check that failed',
+      { type: 'failed', error: new BirdfeedError('BF_CHECK_FAILED', 'no') },
+      null,
+    ],
     ['while copies are owed', pinned, new BirdfeedError('BF_DEST_UNWRITABLE', 'cannot write /etc/x')],
-  ])('runs again by itself %s', async (_what, outcome, copyFailure) => {
+  ] as const)('runs again by itself %s', async (_what, outcome, copyFailure) => {
     const { clock, runs, schedule } = setUp(outcome, copyFailure);
     schedule.notify();
     await clock.advance(1_500);
     expect(runs).toEqual([0, 1_000]);
+  });
+
+  it('does not run again by itself on an input that cannot be rendered', async () => {
+    const { clock, runs, schedule } = setUp({
+      type: 'failed',
+      error: new BirdfeedError('BF_TEMPLATE_FAILED', 'no such key'),
+    });
+    schedule.notify();
+    await clock.advance(120_000);
+    expect(runs).toEqual([0]);
   });
 
   it('leaves no timer behind', async () => {

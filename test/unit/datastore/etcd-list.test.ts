@@ -45,7 +45,7 @@ describe('paged list', () => {
     expect(pages).toEqual([4, 8, 8, 8, 2]);
     expect(new Set(etcd.reads.map(({ revision }) => revision))).toEqual(new Set([10]));
     expect(head).toBe(HEAD);
-    expect(listing.witness).toEqual({ key: Buffer.from('/a/107'), modRevision: 9, at: 10 });
+    expect(listing.witness).toEqual({ key: Buffer.from('/a/107'), modRevision: 9, origin: '9 1', at: 10 });
   });
 
   it('sizes pages by what the values weigh', async () => {

@@ -55,7 +55,7 @@ describe('responses on the watch stream', () => {
         { type: 'put', entry: { key: '/c', value: 'Put', revision: 7 } },
       ],
       revision: 7,
-      witness: { key: Buffer.from('/c'), modRevision: 7, at: 7 },
+      witness: { key: Buffer.from('/c'), modRevision: 7, origin: '7 1', at: 7 },
     });
     expect(reader.read(response({}))).toEqual({ kind: 'notice', range: 0, revision: 500 });
   });
@@ -97,7 +97,7 @@ describe('what was delivered', () => {
   const mounts = ['/a', '/b'].map((prefix) => ({ prefix, required: true }));
   const ranges = rangesOf(mounts);
   const head: Head = { datastoreId: '77', revision: 10, term: 2, witness: 'unknown' };
-  const witness = { key: Buffer.from('/a/1'), modRevision: 4, at: 10 };
+  const witness = { key: Buffer.from('/a/1'), modRevision: 4, origin: '4 1', at: 10 };
   const held: Held = heldAfterList(head, ranges, mounts.length, witness);
 
   it('moves one range and its mount forward, and never back', () => {
