@@ -7,14 +7,16 @@ const NO_GO = 69;
 const CHART = fileURLToPath(new URL('../../deploy/kubernetes/chart', import.meta.url));
 
 /**
- * The helm that test/support/helm/go.mod names, which is built when it is not there yet. Call it at the top of a test file
- * or of a `describe` body: where it cannot be built, that is skipped with the reason.
+ * The helm that test/support/helm/go.mod names. Builds nothing: where it has not been built, the file or suite being collected
+ * is skipped, and the reason says how.
  */
 export function requireHelm(): {
   lint(args: readonly string[]): string;
   template(args: readonly string[]): string;
 } {
-  const build = spawnSync(fileURLToPath(new URL('helm/build.sh', import.meta.url)), { encoding: 'utf8' });
+  const build = spawnSync(fileURLToPath(new URL('helm/build.sh', import.meta.url)), ['--built'], {
+    encoding: 'utf8',
+  });
   const helm = build.stdout.trim();
   if (build.status !== 0) skipSuite(`helm is missing: ${build.stderr.trim()}`, build.status !== NO_GO);
   const run = (args: readonly string[]) => execFileSync(helm, args, { encoding: 'utf8', stdio: 'pipe' });

@@ -85,7 +85,10 @@ spec:
   {{- if eq (include "birdfeed.etcdTls" .) "true" }}
     - { name: etcd-tls, secret: { secretName: {{ .Values.etcd.secret }}, defaultMode: 0440 } }
   {{- end }}
-  {{- range .Values.passwordSecrets }}
+  {{- if .Values.nodeNameFromFile }}
+    - { name: calico, hostPath: { path: /var/lib/calico, type: Directory } }
+  {{- end }}
+  {{- range (ternary .Values.passwordSecrets list (eq .Values.datastore "etcd")) }}
     - { name: password-{{ . }}, secret: { secretName: {{ . }}, defaultMode: 0440 } }
   {{- end }}
   {{- if .Values.templates }}
@@ -101,7 +104,7 @@ spec:
 image: {{ include "birdfeed.image" . }}
 imagePullPolicy: {{ .Values.imagePullPolicy }}
 env:
-  - { name: NODENAME, valueFrom: { fieldRef: { fieldPath: spec.nodeName } } }
+  - { name: {{ if .Values.nodeNameFromFile }}CALICO_K8S_NODE_REF{{ else }}NODENAME{{ end }}, valueFrom: { fieldRef: { fieldPath: spec.nodeName } } }
   - { name: DATASTORE_TYPE, value: {{ if eq .Values.datastore "etcd" }}etcdv3{{ else }}kubernetes{{ end }} }
   - { name: NAMESPACE, value: {{ .Values.secretsNamespace }} }
   {{- if eq .Values.datastore "etcd" }}
@@ -112,7 +115,7 @@ env:
   - { name: ETCD_CERT_FILE, value: /etcd-tls/etcd-cert }
   - { name: ETCD_KEY_FILE, value: /etcd-tls/etcd-key }
   {{- end }}
-  {{- if .Values.passwordSecrets }}
+  {{- if and .Values.passwordSecrets (eq .Values.datastore "etcd") }}
   - { name: BIRDFEED_SECRETS_DIR, value: /bgp-secrets }
   {{- end }}
   {{- with .Values.env }}{{ toYaml . | nindent 2 }}{{ end }}
@@ -129,7 +132,10 @@ volumeMounts:
   {{- if eq (include "birdfeed.etcdTls" .) "true" }}
   - { name: etcd-tls, mountPath: /etcd-tls, readOnly: true }
   {{- end }}
-  {{- range .Values.passwordSecrets }}
+  {{- if .Values.nodeNameFromFile }}
+  - { name: calico, mountPath: /var/lib/calico, readOnly: true }
+  {{- end }}
+  {{- range (ternary .Values.passwordSecrets list (eq .Values.datastore "etcd")) }}
   - { name: password-{{ . }}, mountPath: /bgp-secrets/{{ . }}, readOnly: true }
   {{- end }}
   {{- if .Values.templates }}
