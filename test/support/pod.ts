@@ -9,6 +9,7 @@ export interface PodSpec {
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
   readonly securityContext?: { readonly fsGroup?: number };
+  readonly automountServiceAccountToken?: boolean;
 }
 
 export interface Container {
@@ -67,6 +68,13 @@ export interface PodOptions {
   readonly nodeName: string;
   /** Files of Secrets and ConfigMaps, by the name of the object. */
   readonly objects?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What a pod gets that has its service account's token mounted. */
+  readonly serviceAccount?: {
+    readonly token: string;
+    readonly ca: string;
+    readonly namespace: string;
+    readonly server: string;
+  };
   /** Variables with other values than in the specification, such as where etcd is. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -89,6 +97,7 @@ export class Pod {
     this.spec = spec;
     this.#options = options;
     for (const volume of spec.volumes ?? []) this.#makeVolume(volume);
+    if (spec.automountServiceAccountToken) this.#makeToken();
   }
 
   /** Runs the init containers one after the other; throws with the output of the one that fails. */
@@ -158,13 +167,26 @@ export class Pod {
     }
   }
 
+  /** Readable for all, as the kubelet has it for pods with an fsGroup or not. */
+  #makeToken(): void {
+    if (this.#options.serviceAccount === undefined) throw new Error('the pod needs a service account');
+    const { token, ca, namespace } = this.#options.serviceAccount;
+    mkdirSync(this.volume(TOKEN), { recursive: true });
+    for (const [name, text] of Object.entries({ token, 'ca.crt': ca, namespace }))
+      writeFileSync(join(this.volume(TOKEN), name), text);
+  }
+
   #inContainer(container: Container, image: Image, words: readonly string[]): string[] {
     const { securityContext = {}, env = [], volumeMounts = [] } = container;
     const { runAsUser: uid = 0, runAsGroup: gid = 0, capabilities, readOnlyRootFilesystem } = securityContext;
     const groups = String(this.spec.securityContext?.fsGroup ?? gid);
     const root = join(this.#options.dir, `root-${container.name}`);
     mkdirSync(root, { recursive: true });
-    const mounts = volumeMounts.flatMap(({ name, mountPath, readOnly }) => [
+    const { automountServiceAccountToken: hasToken } = this.spec;
+    const token = { name: TOKEN, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true };
+    // The image of this machine is not for programs that would need it.
+    const all = hasToken && image.root !== '/' ? [...volumeMounts, token] : volumeMounts;
+    const mounts = all.flatMap(({ name, mountPath, readOnly }) => [
       this.volume(name),
       mountPath,
       readOnly ? 'ro' : 'rw',
@@ -184,12 +206,23 @@ export class Pod {
       uid === 0
         ? [...become, `--regid=${gid}`, `--groups=${groups}`, '/usr/sbin/chroot', root]
         : [...become, '/usr/sbin/chroot', `--userspec=${uid}:${gid}`, `--groups=${groups}`, root];
-    const variables = env.map((one) => `${one.name}=${this.#valueOf(one)}`);
+    const variables = [
+      ...Object.entries(this.#serviceVariables()).map(([name, value]) => `${name}=${value}`),
+      ...env.map((one) => `${one.name}=${this.#valueOf(one)}`),
+    ];
     return [
       ...['unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c', ENTER, 'sh'],
       ...[root, image.root, readOnlyRootFilesystem ? 'ro' : 'rw', ...mounts, '--'],
       ...['/usr/bin/env', '-i', `PATH=${image.path}`, ...variables, ...user, ...words],
     ];
+  }
+
+  /** Where the API server is, as the kubelet tells every container. */
+  #serviceVariables(): Readonly<Record<string, string>> {
+    const { server } = this.#options.serviceAccount ?? {};
+    if (server === undefined) return {};
+    const { hostname, port } = new URL(server);
+    return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
   }
 
   #valueOf({ name, value, valueFrom }: NonNullable<Container['env']>[number]): string {
@@ -202,6 +235,9 @@ export class Pod {
     return this.#options.nodeName;
   }
 }
+
+/** Of the volume with the token, by which no volume of a specification can be called. */
+const TOKEN = 'serviceaccount.token';
 
 /** Arguments: new root, image, ro or rw, then SOURCE TARGET MODE of each mount, `--`, and the command. */
 const ENTER = `
