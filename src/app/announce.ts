@@ -4,6 +4,7 @@ import type { Options } from '../config/options.ts';
 import { asBirdfeedError } from '../core/errors.ts';
 import { decodePieces } from '../core/joined-text.ts';
 import type { Logger } from '../core/log.ts';
+import { writeOut } from '../core/stdout.ts';
 import type { Generation } from '../generation/types.ts';
 import { compareSessions, describeSessionChanges, type NamedText, unifiedDiff } from './changes.ts';
 import type { RunOutcome } from './run-outcome.ts';
@@ -64,7 +65,7 @@ async function showDiff(
 ): Promise<void> {
   if (!showsDiff(options)) return;
   try {
-    process.stdout.write(await unifiedDiff(...texts()));
+    writeOut(await unifiedDiff(...texts()));
   } catch (error) {
     // A generation may be pruned before it is read: no reason to end.
     log.warn({ reason: asBirdfeedError(error).message }, 'changes not shown');

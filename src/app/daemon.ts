@@ -4,10 +4,11 @@ import type { Options } from '../config/options.ts';
 import { systemClock } from '../core/clock.ts';
 import { asBirdfeedError, EXIT, type ExitCode } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
+import type { Store } from '../generation/store.ts';
 import type { Generation } from '../generation/types.ts';
 import type { Status } from '../status/status.ts';
 import type { Application, AppSet } from './application.ts';
-import { type CacheDeps, lockCache, openBootedStore } from './cache.ts';
+import { type CacheDeps, holdCache, openBootedStore } from './cache.ts';
 import { createDeferredLogger } from './deferred-log.ts';
 import { groupId } from './file-group.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -72,10 +73,9 @@ class Daemon {
 
   async run(): Promise<void> {
     const cache = this.#cacheDeps();
-    const isLocked = await this.#lock(cache);
-    if (!isLocked) return;
+    const defaultStore = await this.#boot(cache);
+    if (defaultStore === null) return;
     const { noop } = this.#options;
-    const defaultStore = await openBootedStore('default', cache, noop);
     // Only now, with a configuration in place, is time spent on loading everything else.
     await this.#attachLog();
     const { Application, overallStatus } = await import('./application.ts');
@@ -141,16 +141,16 @@ class Daemon {
     };
   }
 
-  /** False when the process was told to end before the cache came free. In standby the probes are answered already. */
-  async #lock(cache: CacheDeps): Promise<boolean> {
-    if (this.#options.noop) return true;
-    const lock = await lockCache(cache, this.#lifecycle.signal, (holder) => {
+  /** Null when the process was told to end before the cache came free. In standby the probes are answered already. */
+  async #boot(cache: CacheDeps): Promise<Store | null> {
+    if (this.#options.noop) return openBootedStore('default', cache, true);
+    const held = await holdCache(cache, this.#lifecycle.signal, (holder) => {
       this.#log.warn({ holder, cache: cache.cacheDir }, 'standby: another birdfeed has the cache');
       this.#standby().catch((error: unknown) =>
         this.#log.error({ reason: asBirdfeedError(error).message }, 'no status listener'),
       );
     });
-    return lock !== null;
+    return held?.store ?? null;
   }
 
   async #standby(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Logger } from '../core/log.ts';
 import { announceGeneration, announceIntent } from './announce.ts';
 import { Application, type AppSet } from './application.ts';
 import { chooseDialect } from './bird-setup.ts';
-import { type CacheDeps, lockBusy, lockCache, openBootedStore } from './cache.ts';
+import { type CacheDeps, holdCache, lockBusy, openBootedStore } from './cache.ts';
 import { groupId } from './file-group.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLogger } from './log.ts';
@@ -71,10 +71,10 @@ export async function withOnetime<T>(
     clock,
     log,
   };
-  const lock = noop ? null : await lockWithin(cache, lifecycle.signal, leftMs(), log);
+  const held = noop ? null : await holdWithin(cache, lifecycle.signal, leftMs(), log);
   let app: Application | null = null;
   try {
-    const defaultStore = await openBootedStore('default', cache, noop);
+    const defaultStore = held?.store ?? (await openBootedStore('default', cache, true));
     const dialect = await chooseDialect(options, defaultStore.current?.stamp.dialect ?? null, env, clock);
     const changes = new Map<AppSet, () => void>();
     app = await Application.open({
@@ -105,19 +105,19 @@ export async function withOnetime<T>(
     return await use({ sets, app: running }, leftMs);
   } finally {
     await app?.stop();
-    lock?.release();
+    held?.lock.release();
   }
 }
 
-async function lockWithin(cache: CacheDeps, ended: AbortSignal, waitMs: number, log: Logger) {
+async function holdWithin(cache: CacheDeps, ended: AbortSignal, waitMs: number, log: Logger) {
   const bound = AbortSignal.any([ended, AbortSignal.timeout(Math.max(1, Math.ceil(waitMs)))]);
   let seen: string | null = null;
-  const lock = await lockCache(cache, bound, (holder) => {
+  const held = await holdCache(cache, bound, (holder) => {
     seen = holder;
     log.warn({ holder, cache: cache.cacheDir }, 'waiting: another birdfeed has the cache');
   });
-  if (lock === null) throw lockBusy(cache.cacheDir, seen);
-  return lock;
+  if (held === null) throw lockBusy(cache.cacheDir, seen);
+  return held;
 }
 
 /** Resolves with the first outcome that is more than waiting, or with the last one when the bound is over. */

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { parseArguments, resolveOptions } from '../config/load.ts';
 import { fileEntry, OPTION_NAMES, OPTIONS, type OptionName, type OptionSpec } from '../config/options.ts';
 import { BirdfeedError, EXIT } from '../core/errors.ts';
+import { writeOut } from '../core/stdout.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { VERSION } from '../core/version.ts';
 import { COMMANDS, type CommandContext, type CommandSpec, GLOBAL_SWITCHES } from './commands.ts';
@@ -34,7 +36,7 @@ async function main(
     args,
     switches: parsed.switches,
     env,
-    out: (text) => void process.stdout.write(text),
+    out: writeOut,
   };
   if (parsed.switches.has('print-config')) return print(await printConfig(context));
   const run = await command.load();
@@ -46,7 +48,7 @@ function shortFlag(word: string): string {
 }
 
 function print(text: string): number {
-  process.stdout.write(text);
+  writeOut(text);
   return EXIT.ok;
 }
 
@@ -85,7 +87,6 @@ async function readConfigFile(
   path: string | null,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ path: string; table: Record<string, unknown> } | null> {
-  const { readFile } = await import('node:fs/promises');
   const home = env['XDG_CONFIG_HOME'] || (env['HOME'] ? `${env['HOME']}/.config` : null);
   const candidates =
     path !== null
@@ -94,7 +95,7 @@ async function readConfigFile(
   for (const candidate of candidates) {
     let text: string;
     try {
-      text = await readFile(candidate, 'utf8');
+      text = readFileSync(candidate, 'utf8');
     } catch (error) {
       if (path === null && (error as NodeJS.ErrnoException).code === 'ENOENT') continue;
       throw new BirdfeedError(
@@ -154,11 +155,6 @@ function report(error: unknown): number {
   );
   return EXIT.dataError;
 }
-
-// A reader that has seen enough, as head has, is no error, and nothing for a daemon to end of.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
 
 // No await at the top: the bundle is CommonJS.
 main(process.argv.slice(2), process.env)

@@ -4,7 +4,7 @@ import { generationName, type Layout } from './layout.ts';
 import { acknowledgedGenerations, type CacheState } from './state.ts';
 import { type Inventory, takeInventory } from './switch.ts';
 import type { Generation, Refusal } from './types.ts';
-import { type Expectation, isRefusal, readStamp, verifyGeneration } from './verify.ts';
+import { type Expectation, isRefusal, readStamp, type Verifier } from './verify.ts';
 
 export interface BootResult {
   /** The first fit generation; null when there is none. */
@@ -20,7 +20,12 @@ export interface BootResult {
 }
 
 /** Looks for the generation to start with; `boot-order.ts` says in which order. Synchronous, reads only. */
-export function findBootable(layout: Layout, state: CacheState, expectation: Expectation): BootResult {
+export function findBootable(
+  layout: Layout,
+  state: CacheState,
+  expectation: Expectation,
+  verifier: Verifier,
+): BootResult {
   const inventory = takeInventory(layout);
   const { linked } = inventory;
   const pinned = state.pin?.generation ?? null;
@@ -35,7 +40,7 @@ export function findBootable(layout: Layout, state: CacheState, expectation: Exp
     });
   }
   for (const number of inCheapOrder(inventory, state, pinned, directoryOf)) {
-    const found = verifyGeneration(directoryOf(number), expectation);
+    const found = verifier.verify(directoryOf(number), expectation);
     if (!isRefusal(found)) return { generation: found, inPlace: number === linked, refusals };
     refusals.push(found);
   }

@@ -1,7 +1,37 @@
-import { constants } from 'node:fs';
-import * as node from 'node:fs/promises';
+import * as nodefs from 'node:fs';
+import { promisify } from 'node:util';
 import type { Pieces } from '../core/joined-text.ts';
 import { errnoOf } from './fs-errors.ts';
+
+/**
+ * Not `node:fs/promises`: loading that is one of the dearer steps between the start of the process and a cached
+ * configuration in place.
+ */
+const node = {
+  open: promisify(nodefs.open),
+  writev: promisify(nodefs.writev) as (
+    fd: number,
+    pieces: Pieces,
+    position: number,
+  ) => Promise<{ readonly bytesWritten: number }>,
+  ftruncate: promisify(nodefs.ftruncate),
+  fchown: promisify(nodefs.fchown),
+  fchmod: promisify(nodefs.fchmod),
+  fsync: promisify(nodefs.fsync),
+  close: promisify(nodefs.close),
+  mkdtemp: promisify(nodefs.mkdtemp) as (prefix: string) => Promise<string>,
+  mkdir: promisify(nodefs.mkdir),
+  readdir: promisify(nodefs.readdir) as (path: string) => Promise<string[]>,
+  readFile: promisify(nodefs.readFile) as (path: string) => Promise<Buffer>,
+  readlink: promisify(nodefs.readlink) as (path: string) => Promise<string>,
+  realpath: promisify(nodefs.realpath.native) as (path: string) => Promise<string>,
+  symlink: promisify(nodefs.symlink) as (target: string, path: string) => Promise<void>,
+  rename: promisify(nodefs.rename),
+  rm: promisify(nodefs.rm) as (path: string, options: nodefs.RmOptions) => Promise<void>,
+  chown: promisify(nodefs.chown),
+  chmod: promisify(nodefs.chmod),
+  lstat: promisify(nodefs.lstat) as (path: string) => Promise<nodefs.Stats>,
+};
 
 /** An open file. */
 export interface CacheFile {
@@ -53,11 +83,11 @@ export interface CacheFs {
 
 export const nodeFs: CacheFs = {
   async open(path, how, mode) {
-    const create = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-    return asCacheFile(await node.open(path, how === 'create' ? create : constants.O_RDWR, mode));
+    const create = nodefs.constants.O_WRONLY | nodefs.constants.O_CREAT | nodefs.constants.O_EXCL;
+    return asCacheFile(await node.open(path, how === 'create' ? create : nodefs.constants.O_RDWR, mode));
   },
   mkdtemp: (prefix) => node.mkdtemp(prefix),
-  mkdir: (path, mode) => node.mkdir(path, mode),
+  mkdir: async (path, mode) => void (await node.mkdir(path, { mode })),
   readdir: (path) => node.readdir(path),
   readFile: (path) => node.readFile(path),
   readlink: (path) => node.readlink(path),
@@ -78,22 +108,22 @@ export const nodeFs: CacheFs = {
   },
 };
 
-function asCacheFile(handle: node.FileHandle): CacheFile {
+function asCacheFile(fd: number): CacheFile {
   return {
     async write(content) {
       // A write to a file system that is nearly full is short and no error; only the next one fails.
       let at = 0;
       for (let rest = content; rest.length > 0; ) {
-        const { bytesWritten } = await handle.writev(rest, at);
+        const { bytesWritten } = await node.writev(fd, rest, at);
         at += bytesWritten;
         rest = behind(rest, bytesWritten);
       }
     },
-    truncate: (size) => handle.truncate(size),
-    chown: (uid, gid) => handle.chown(uid, gid),
-    chmod: (mode) => handle.chmod(mode),
-    sync: () => handle.sync(),
-    close: () => handle.close(),
+    truncate: (size) => node.ftruncate(fd, size),
+    chown: (uid, gid) => node.fchown(fd, uid, gid),
+    chmod: (mode) => node.fchmod(fd, mode),
+    sync: () => node.fsync(fd),
+    close: () => node.close(fd),
   };
 }
 
@@ -128,14 +158,14 @@ async function facts(path: string): Promise<FileFacts | null> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  const handle = await node.open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  const fd = await node.open(path, nodefs.constants.O_RDONLY | nodefs.constants.O_DIRECTORY);
   try {
-    await handle.sync();
+    await node.fsync(fd);
   } catch (error) {
     // Some network and FUSE file systems cannot sync a directory; there is nothing more to be had from them.
     const code = errnoOf(error);
     if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
   } finally {
-    await handle.close();
+    await node.close(fd);
   }
 }

@@ -13,7 +13,14 @@ import { withoutPin, withPin } from './state.ts';
 import { loadState, type StateStore, stateStore } from './state-file.ts';
 import { highestNumber, listInventory, switchCurrent, takeInventory } from './switch.ts';
 import type { Generation, PublishRequest, Refusal, Stamp, StampInput } from './types.ts';
-import { type Expectation, isRefusal, readStamp, verifyGeneration } from './verify.ts';
+import {
+  createVerifier,
+  type Expectation,
+  isRefusal,
+  readStamp,
+  type Verifier,
+  verifyGeneration,
+} from './verify.ts';
 
 export interface StoreOptions {
   readonly cacheDir: string;
@@ -62,7 +69,7 @@ export interface Store {
   /** What `current` names, once `bootCurrent` has verified it or this process has published it. */
   readonly current: Generation | null;
   /** Finds the generation to start with. Only reads, and synchronously; see {@link BootResult}. */
-  bootCurrent(expectation: Expectation): BootResult;
+  bootCurrent(expectation: Expectation, verifier?: Verifier): BootResult;
   /** Makes the directories and sweeps leftovers. */
   prepare(): Promise<void>;
   /** Switches to what `bootCurrent` found, where `current` names something else. */
@@ -234,8 +241,8 @@ export function openStore(options: StoreOptions): Store {
     get current() {
       return current;
     },
-    bootCurrent(expectation) {
-      const result = findBootable(layout, state.value, expectation);
+    bootCurrent(expectation, verifier = createVerifier()) {
+      const result = findBootable(layout, state.value, expectation, verifier);
       if (result.inPlace) current = result.generation;
       return result;
     },

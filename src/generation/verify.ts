@@ -36,6 +36,26 @@ export function verifyGeneration(directory: string, expectation: Expectation): G
   }
 }
 
+/** Verifies each generation once, for as long as nothing says that it may have changed. */
+export interface Verifier {
+  verify(directory: string, expectation: Expectation): Generation | Refusal;
+  /** What was verified has to be again. */
+  forget(): void;
+}
+
+/** For one start: equal directories have to come with equal expectations. */
+export function createVerifier(): Verifier {
+  const known = new Map<string, Generation>();
+  return {
+    verify(directory, expectation) {
+      const result = known.get(directory) ?? verifyGeneration(directory, expectation);
+      if (!isRefusal(result)) known.set(directory, result);
+      return result;
+    },
+    forget: () => known.clear(),
+  };
+}
+
 /** The generation by its stamp alone: what `generations list` shows without reading every file. */
 export function readStamp(directory: string): Generation | Refusal {
   let bytes: Uint8Array;
