@@ -30,7 +30,7 @@ export async function explain({ options, env, args, out }: CommandContext): Prom
 
 function unknown(subject: string, suggestion: string | null): BirdfeedError {
   const meant = suggestion === null ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
-  const what = `nothing is known about ${JSON.stringify(subject)}: no BGPPeer, node, session or address of one`;
+  const what = `nothing is known about ${JSON.stringify(subject)}: no BGPPeer, node, session, address of one or quarantined resource`;
   return new BirdfeedError('BF_USAGE', `${what}${meant}`);
 }
 

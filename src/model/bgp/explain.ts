@@ -1,7 +1,8 @@
 import { parseAddress } from '../calico/ip.ts';
-import type { BgpPeerResource, Cluster, Family, NodeResource, Quarantined } from '../calico/types.ts';
+import type { BgpPeerResource, Cluster, Family, NodeResource } from '../calico/types.ts';
 import { familyInputs } from './compute.ts';
 import { reasonsAgainst, withoutAddress } from './explain-peer.ts';
+import { configurationNotes, quarantinedSubjects, quarantineFindings } from './explain-quarantine.ts';
 import { type Explanation, type FamilyWorld, type Finding, unaddressed } from './explain-types.ts';
 import { type FamilyInputs, meshInputs, peeringInputs } from './family.ts';
 import { recall } from './memory.ts';
@@ -36,9 +37,17 @@ export function explain(subject: string, inputs: ExplainInputs): readonly Explan
     ...peerSubjects(subject, inputs).map((name) => [`BGPPeer/${name}`, aboutPeer(name, world)] as const),
     ...nodeSubjects(subject, inputs).map((name) => [`Node/${name}`, aboutNode(name, world)] as const),
     ...addressSubjects(subject, inputs).map((address) => [address, aboutAddress(address, world)] as const),
+    ...quarantinedSubjects(subject, inputs.cluster).map(
+      ({ kind, name }) => [`${kind}/${name}`, quarantineFindings(kind, name, inputs.cluster)] as const,
+    ),
   ]
     .filter(([, findings]) => findings.length > 0)
-    .map(([about, findings]) => ({ subject: about, nodeName, findings }));
+    .map(([about, findings]) => ({ subject: about, nodeName, findings: distinct(findings) }));
+}
+
+/** One reason may be found by several ways. */
+function distinct(findings: readonly Finding[]): readonly Finding[] {
+  return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
 }
 
 /** Names that `explain` can say something about, for suggestions. */
@@ -105,7 +114,7 @@ function isBad(cluster: Cluster, kind: 'BGPPeer' | 'Node', name: string): boolea
 }
 
 function aboutPeer(name: string, world: World): readonly Finding[] {
-  const quarantined = quarantineFindings('BGPPeer', name, world);
+  const quarantined = quarantineFindings('BGPPeer', name, world.cluster);
   const peer = world.cluster.peers.find((candidate) => candidate.name === name);
   return peer === undefined ? quarantined : [...quarantined, ...peerFindings(peer, world)];
 }
@@ -120,7 +129,7 @@ function peerFindings(peer: BgpPeerResource, world: World): readonly Finding[] {
 }
 
 function aboutNode(name: string, world: World): readonly Finding[] {
-  const quarantined = quarantineFindings('Node', name, world);
+  const quarantined = quarantineFindings('Node', name, world.cluster);
   const node = world.cluster.nodeByName.get(name);
   if (name === world.nodeName) return [...quarantined, ...aboutSelf(world)];
   if (node === undefined) return quarantined;
@@ -253,8 +262,10 @@ function meshFindings(node: NodeResource, world: FamilyWorld, whole: World): rea
   if (why !== null) return [{ ...nothing, outcome: why, message: AGAINST_MESH[why]! }];
   const { sessions } = family === 4 ? whole.model.ipv4 : whole.model.ipv6;
   const made = sessions.find(({ type, provenance }) => type === 'mesh' && provenance.node === node.name);
-  if (made !== undefined)
-    return [sessionFinding(made, 'both are nodes of the mesh, and neither is a route reflector', [], whole)];
+  if (made !== undefined) {
+    const reason = 'both are nodes of the mesh, and neither is a route reflector';
+    return [sessionFinding(made, reason, configurationNotes(cluster), whole)];
+  }
   const instead = sessions.find(({ address }) => address === addressOf(node, family));
   const by = instead === undefined ? 'another session' : `BGPPeer ${instead.provenance.name}`;
   const message = `${by} asks for a session with the same address, and comes before the mesh`;
@@ -280,18 +291,4 @@ function self({ name }: NodeResource, { model }: World): Finding {
     ends: null,
     message,
   };
-}
-
-function quarantineFindings(kind: Quarantined['kind'], name: string, world: World): readonly Finding[] {
-  return world.cluster.quarantined
-    .filter((bad) => bad.kind === kind && bad.name === name)
-    .map(({ message, lastGoodUsed }) => ({
-      family: null,
-      resource: `${kind}/${name}`,
-      rule: null,
-      outcome: 'quarantined',
-      session: null,
-      ends: null,
-      message: `${message}; ${lastGoodUsed ? 'its last good version is used' : 'it is left out'}`,
-    }));
 }

@@ -6,7 +6,7 @@ import { binaries, requireBinary } from '../../support/binaries.ts';
 import { EtcdServer } from '../../support/etcd-server.ts';
 import { testDir } from '../../support/tmp.ts';
 import { until } from '../../support/wait.ts';
-import { blockOf, calico, nodeAt, type Stored } from '../../unit/model/parity/support.ts';
+import { blockOf, calico, kubernetes, nodeAt, type Stored } from '../../unit/model/parity/support.ts';
 import { BIRD1, BIRD2, currentFiles, type Host, makeHost, onetime, startBirdfeed } from '../app/support.ts';
 
 const etcdBinary = requireBinary(binaries.etcd35, 'etcd35');
@@ -23,6 +23,8 @@ interface Step {
   readonly put?: Stored;
   /** Secrets by name; `null` deletes. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>> | null>>;
+  /** Status files of workloads by name; `null` deletes. */
+  readonly statuses?: Readonly<Record<string, object | null>>;
   readonly has: readonly RegExp[];
   readonly not?: readonly RegExp[];
 }
@@ -51,6 +53,33 @@ const MESH = {
 const SECRET = { secretKeyRef: { name: 'bgp', key: 'k' } };
 const FILTER = calico('BGPFilter', 'f', {
   importV4: [{ action: 'Reject', matchOperator: 'In', cidr: '10.9.0.0/16' }],
+});
+
+const workloads = (spec: object): Stored =>
+  calico('BGPPeer', 'wl', {
+    localWorkloadSelector: 'all()',
+    asNumber: 64516,
+    localASNumber: 65002,
+    ...spec,
+  });
+const WEB = kubernetes('Service', 'web', {
+  spec: {
+    type: 'NodePort',
+    clusterIP: '10.96.0.10',
+    externalIPs: ['203.0.113.7'],
+    externalTrafficPolicy: 'Local',
+    ipFamilies: ['IPv4'],
+  },
+});
+const slice = (name: string, nodeName: string, ready = true): Stored =>
+  kubernetes('EndpointSlice', name, {
+    metadata: { labels: { 'kubernetes.io/service-name': 'web' } },
+    addressType: 'IPv4',
+    endpoints: [{ nodeName, conditions: { ready } }],
+  });
+const RANGES = cluster({
+  serviceClusterIPs: [{ cidr: '10.96.0.0/16' }],
+  serviceExternalIPs: [{ cidr: '203.0.113.0/24' }],
 });
 
 const SCENARIOS: readonly Scenario[] = [
@@ -261,6 +290,75 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
+    name: 'workloads that come and go',
+    start: { ...MESH, ...cluster({ nodeToNodeMeshEnabled: false }), ...workloads({}) },
+    steps: [
+      { what: 'no workload', has: [], not: [/protocol bgp/] },
+      {
+        what: 'one of both families',
+        statuses: { a: { bgpPeerName: 'wl', ipv4Nets: ['10.65.0.2/32'], ipv6Nets: ['fd65::2/128'] } },
+        has: [/Local_Workload_10_65_0_2 [^}]*passive on;/, /Local_Workload_fd65__2 [^}]*local as 65002;/],
+      },
+      {
+        what: 'another one',
+        statuses: { b: { bgpPeerName: 'wl', ipv4Nets: ['10.65.0.3/32'] } },
+        has: [/Local_Workload_10_65_0_2 /, /Local_Workload_10_65_0_3 /],
+      },
+      {
+        what: 'which then is of another BGPPeer',
+        statuses: { b: { bgpPeerName: 'other', ipv4Nets: ['10.65.0.3/32'] } },
+        has: [/Local_Workload_10_65_0_2 /],
+        not: [/10_65_0_3/],
+      },
+      { what: 'those of another node', put: workloads({ node: 'n2' }), has: [], not: [/Local_Workload/] },
+      { what: 'those of this node', put: workloads({ node: 'n1' }), has: [/Local_Workload_10_65_0_2 /] },
+      { what: 'it goes', statuses: { a: null }, has: [], not: [/Local_Workload/] },
+      {
+        what: 'and comes again, with another address',
+        statuses: { a: { bgpPeerName: 'wl', ipv4Nets: ['10.65.0.9/32'] } },
+        has: [/Local_Workload_10_65_0_9 /],
+        not: [/10_65_0_2/],
+      },
+    ],
+  },
+  {
+    name: 'services that come and go',
+    start: { ...MESH, ...RANGES },
+    steps: [
+      { what: 'the ranges', has: [/route 10\.96\.0\.0\/16 blackhole;/], not: [/\/32 blackhole/] },
+      {
+        what: 'a service with an endpoint here',
+        put: { ...WEB, ...slice('web-1', 'n1') },
+        has: [/route 10\.96\.0\.10\/32 blackhole;/, /route 203\.0\.113\.7\/32 blackhole;/],
+      },
+      {
+        what: 'it is on another node',
+        put: slice('web-1', 'n2'),
+        has: [/route 10\.96\.0\.0\/16 /],
+        not: [/\/32 blackhole/],
+      },
+      { what: 'one more here', put: slice('web-2', 'n1'), has: [/route 10\.96\.0\.10\/32 blackhole;/] },
+      { what: 'not ready', put: slice('web-2', 'n1', false), has: [], not: [/\/32 blackhole/] },
+      { what: 'ready', put: slice('web-2', 'n1'), has: [/route 10\.96\.0\.10\/32 blackhole;/] },
+      {
+        what: 'the last slices go',
+        put: gone({ ...slice('web-1', ''), ...slice('web-2', '') }),
+        has: [/route 10\.96\.0\.0\/16 /],
+        not: [/\/32 blackhole/],
+      },
+      {
+        what: 'the node is excluded',
+        put: nodeAt('n1', '10.0.0.1/24', {
+          v6: 'fd00::1/64',
+          labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': 'true' },
+        }),
+        has: [/net ~ \[ 10\.96\.0\.0\/16\+/],
+        not: [/route 10\.96\.0\.0/],
+      },
+      { what: 'the ranges go', put: cluster({}), has: [/protocol bgp Mesh_/], not: [/10\.96\./] },
+    ],
+  },
+  {
     name: 'addresses, sources and timers',
     start: { ...MESH, ...peer({}) },
     steps: [
@@ -321,6 +419,18 @@ async function writeSecrets(directory: string, secrets: Step['secrets'] = {}): P
   }
 }
 
+/** As Felix does: a file is complete before it has its name. */
+async function writeStatuses(directory: string, statuses: Step['statuses'] = {}): Promise<void> {
+  for (const [name, value] of Object.entries(statuses)) {
+    const [at, next] = [join(directory, name), join(directory, '..', `next-${name}`)];
+    if (value === null) await rm(at);
+    else {
+      await writeFile(next, JSON.stringify(value));
+      await rename(next, at);
+    }
+  }
+}
+
 const rendered = (host: Host): string =>
   currentFiles(host)
     .map((file) => readFileSync(file, 'utf8'))
@@ -340,12 +450,14 @@ describe.each([
     '$name: each ends in what it should, and in the bytes of a fresh rendering',
     async ({ start, steps, asCalico }) => {
       const host = await makeHost(flavour);
-      const secrets = join(host.directory, 'secrets');
+      const [secrets, statuses] = [join(host.directory, 'secrets'), join(host.directory, 'endpoint-status')];
       await mkdir(secrets);
+      await mkdir(statuses);
       await etcd.client.delPrefix('');
       await write(start);
       const args = [
         ...['--reload', 'none', '--syntax-check', 'off', '--guard-share', '100%', '--secrets-dir', secrets],
+        ...['--endpoint-status-dir', statuses],
         ...(asCalico ? ['--calico-compat'] : []),
       ];
       const birdfeed = await startBirdfeed(host, etcd, args);
@@ -353,6 +465,7 @@ describe.each([
       for (const step of steps) {
         await write(step.put ?? {});
         await writeSecrets(secrets, step.secrets);
+        await writeStatuses(statuses, step.statuses);
         await until(
           () => {
             const fault = fits(rendered(host), step);

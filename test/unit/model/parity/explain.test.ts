@@ -160,6 +160,21 @@ describe('why a session does not exist', () => {
     ]);
   });
 
+  it('says that the mesh is on for want of the configuration that would switch it off', () => {
+    const bad = {
+      kind: 'BGPConfiguration',
+      name: 'default',
+      key: '/k',
+      field: 'spec.asNumber',
+      message: '/k: spec.asNumber: 0 is not an AS number',
+      reason: 'invalid',
+      lastGoodUsed: false,
+    } as const;
+    expect(told('b', { nodes: [A, B], quarantined: [bad] })[0]).toBe(
+      'IPv4 session: both are nodes of the mesh, and neither is a route reflector; BGPConfiguration default is quarantined: /k: spec.asNumber: 0 is not an AS number; it is left out',
+    );
+  });
+
   it('says which Secret is missing, for a BGPPeer and for the mesh, and shows no password', () => {
     const password = { name: 's', key: 'k' };
     const tor = peer('tor', { peerAddress: '192.0.2.1', asNumber: 65001, password });
@@ -243,6 +258,31 @@ describe('what is asked about', () => {
     const parts = { nodes: [A, B], peers: [peer('b', { peerAddress: '192.0.2.1', asNumber: 65001 })] };
     expect(explain('b', inputs(parts)).map(({ subject }) => subject)).toEqual(['BGPPeer/b', 'Node/b']);
     expect(explain('Node/b', inputs(parts)).map(({ subject }) => subject)).toEqual(['Node/b']);
+  });
+
+  it('may be any quarantined resource, by its name alone or with its kind', () => {
+    const bad = {
+      kind: 'BGPFilter',
+      name: 'f',
+      key: '/k',
+      field: null,
+      message: '/k: the value is not JSON',
+      reason: 'invalid',
+      lastGoodUsed: false,
+    } as const;
+    for (const subject of ['f', 'BGPFilter/f', 'bgpfilter/f'])
+      expect(told(subject, { nodes: [A], quarantined: [bad] })).toEqual([
+        'quarantined: /k: the value is not JSON; it is left out',
+      ]);
+    expect(explain('IPPool/f', inputs({ nodes: [A], quarantined: [bad] }))).toEqual([]);
+  });
+
+  it('has each reason once', () => {
+    const parts = { nodes: [node('a', '10.0.0.1/24'), node('b', null, { v6: 'fd00::2/64' })] };
+    const peers = [peer('p', { peerAddress: 'fd00::2', asNumber: 64512 })];
+    expect(told('fd00::2', { ...parts, peers })).toEqual([
+      'IPv6 no-address: node a has no IPv6 address (spec.bgp)',
+    ]);
   });
 
   it('is unknown when nothing has that name or address', () => {
