@@ -10,6 +10,7 @@ import { dayTwo } from './scenarios/day-two.ts';
 import { mesh } from './scenarios/mesh.ts';
 import { perFile } from './scenarios/per-file.ts';
 import { CLIENTS, REFLECTORS, reflectors } from './scenarios/reflectors.ts';
+import { NODES, type Standalone, standalone } from './scenarios/standalone.ts';
 import { story } from './scenarios/story.ts';
 
 /** Scenarios that are played one after the other in one cluster. */
@@ -50,6 +51,12 @@ export const PLAYS: readonly Play[] = [
     perform: (report) => sevenNodes(binaries.bird16!, report),
   },
   {
+    name: 'standalone',
+    title: 'a route reflector with BIRD 2.0.12 outside a cluster with BIRD 1.6.8',
+    isEssential: false,
+    perform: outside,
+  },
+  {
     name: 'contrast',
     title: 'four nodes with BIRD 1.6.8: the outage without a cache, and files published one by one',
     isEssential: false,
@@ -82,6 +89,12 @@ async function threeNodes(binary: BirdBinary, report: Report): Promise<void> {
     await mesh(lab, report);
     await story(lab, report);
   });
+}
+
+async function outside(report: Report): Promise<void> {
+  const rr = { flavour: flavourOf(binaries.bird20!), hasPods: false };
+  const hosts = { rr, ...hostsOf(NODES, flavourOf(binaries.bird16!)) };
+  await withLab<Standalone>({ hosts }, (lab) => standalone(lab, report));
 }
 
 async function contrast(binary: BirdBinary, report: Report): Promise<void> {

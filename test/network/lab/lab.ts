@@ -144,10 +144,7 @@ export class Lab<Name extends string = string> {
 
   /** Sends from pods to pods, both families, until {@link endTraffic}. A pair is where from and where to. */
   async beginTraffic(pairs: readonly (readonly [from: Name, to: Name])[]): Promise<void> {
-    for (const [from, to] of pairs) {
-      await this.#prober(from);
-      await this.#prober(to);
-    }
+    await Promise.all([...new Set(pairs.flat())].map((name) => this.#prober(name)));
     for (const name of new Set(pairs.map(([from]) => from))) {
       const targets = pairs
         .filter(([from]) => from === name)

@@ -70,11 +70,11 @@ export class Report {
   }
 }
 
-/** Looks until what it finds is as expected; after `timeout` ms what it found last stands. */
+/** Looks until what it finds is as expected; after `timeout` ms what it found last stands. A throw is a finding, too. */
 export async function eventually(look: () => Promise<Finding>, timeout = 60_000): Promise<Finding> {
   const deadline = performance.now() + timeout;
   for (;;) {
-    const finding = await look();
+    const finding = await look().catch((error: Error) => ({ seen: error.message, ok: false }));
     if (finding.ok || performance.now() > deadline) return finding;
     await sleep(100);
   }

@@ -31,6 +31,12 @@ export class Tor {
     return { established: rows.filter(({ isEstablished }) => isEstablished).length, total: rows.length };
   }
 
+  /** Every network that it knows. */
+  async networks(): Promise<ReadonlySet<string>> {
+    const { text } = await this.#bird.cmd('show route');
+    return new Set([...text.matchAll(/^([\da-f.:]+\/\d+)\s/gm)].map(([, network]) => network as string));
+  }
+
   async paths(prefix: string): Promise<readonly Path[]> {
     return parsePaths((await this.#bird.cmd(`show route ${prefix} all`)).text);
   }

@@ -1,7 +1,8 @@
 import { calicoConfiguration, calicoPool, type Stored } from '../../support/calico.ts';
 import type { Host } from '../lab/host.ts';
 import type { Lab } from '../lab/lab.ts';
-import type { Finding } from '../lab/report.ts';
+import type { Finding, Report } from '../lab/report.ts';
+import { longest } from '../lab/route-watch.ts';
 
 /** AS numbers of the cluster and of the switch outside. */
 export const CLUSTER_AS = 64_512;
@@ -50,4 +51,43 @@ export async function blocksInKernels(lab: Lab, names: readonly string[]): Promi
 
 export function seconds(ms: number): string {
   return ms < 100 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/**
+ * For how long routes may be away that BIRD moves from one session to another. BIRD 2 and 3 replace a route in the kernel; 1.6
+ * deletes the old one, then adds the new one, and a packet may come in between.
+ */
+const MOVING_MS = { bird1: 250, bird2: 0 } as const;
+
+/** A step of a scenario: the kernels of these hosts kept their routes to one another, but for the moment of a move. */
+export function keptRoutes<Name extends string>(
+  lab: Lab<Name>,
+  report: Report,
+  names: readonly Name[],
+  since: number,
+) {
+  const bound = boundOf(lab, names);
+  const blocks = names.flatMap((name) => lab.hosts[name].blocks);
+  return report.step('routes between clients', expectation('away', bound), async () => {
+    const away = longest(lab.outages(names, blocks, since));
+    return { seen: away === 0 ? 'none away' : `away for up to ${seconds(away)}`, ok: away <= bound };
+  });
+}
+
+/** The same of their pods' traffic, which ends here. */
+export function keptTraffic<Name extends string>(lab: Lab<Name>, report: Report, names: readonly Name[]) {
+  const bound = boundOf(lab, names);
+  return report.step('traffic between clients', expectation('lost', bound), async () => {
+    const { sent, lost, longestMs } = await lab.endTraffic();
+    const stretch = lost === 0 ? '' : `, up to ${seconds(longestMs)} at a stretch`;
+    return { seen: `${lost} of ${sent} lost${stretch}`, ok: longestMs <= bound && sent > 100 };
+  });
+}
+
+function boundOf<Name extends string>(lab: Lab<Name>, names: readonly Name[]): number {
+  return Math.max(...names.map((name) => MOVING_MS[lab.hosts[name].flavour.dialect]));
+}
+
+function expectation(what: string, bound: number): string {
+  return bound === 0 ? `none ${what}` : `none ${what} for over ${seconds(bound)}`;
 }

@@ -40,7 +40,10 @@ async function shortenRestart<Name extends string>(lab: Lab<Name>): Promise<Find
   const replaced = await eventually(async () => {
     const sessions = [...(await lab.sessions(...names)).keys()];
     const mesh = sessions.filter((name) => name.includes(' Mesh_')).length;
-    return { seen: `${sessions.length} sessions, ${mesh} of the mesh`, ok: mesh === 0 };
+    return {
+      seen: `${sessions.length} sessions, ${mesh} of the mesh`,
+      ok: sessions.length === 2 * names.length * (names.length - 1) && mesh === 0,
+    };
   });
   await lab.established(meshCounts(names));
   return replaced;

@@ -12,24 +12,26 @@ import { type Lab, sessionChanges } from '../lab/lab.ts';
 import { eventually, type Finding, type Report } from '../lab/report.ts';
 import { longest } from '../lab/route-watch.ts';
 import type { Tor } from '../lab/tor.ts';
-import { CLUSTER_AS, POOLS, seconds, startAll } from './cluster.ts';
+import { CLUSTER_AS, keptRoutes, keptTraffic, POOLS, seconds, startAll } from './cluster.ts';
 import { CLIENTS, peers, REFLECTORS, reflector, type Six } from './reflectors.ts';
 
 /** The six, and one that joins. */
 export type Seven = Six | 'n7';
 
 const SIX = [...REFLECTORS, ...CLIENTS] as const;
+/** Within which sessions that were reset are back. */
+const RESET_BOUND_MS = 20_000;
 const SPARE = { cidr: '10.245.0.0/16', block: '10.245.3.0/26' };
 const SERVICE = { range: '203.0.113.0/24', address: '203.0.113.5' };
 
-/** How many sessions an edit may touch, counted at both ends. */
+/** What an edit may touch, and nothing else: sessions, counted at both ends, and routes as {@link routesNow} names them. */
 interface Expected {
-  readonly reset: number;
-  readonly added: number;
-  readonly gone: number;
+  readonly reset?: number;
+  readonly added?: number;
+  readonly gone?: number;
+  readonly routesAdded?: readonly string[];
+  readonly routesGone?: readonly string[];
 }
-
-const UNTOUCHED: Expected = { reset: 0, added: 0, gone: 0 };
 
 interface Scene {
   readonly lab: Lab<Seven>;
@@ -50,14 +52,8 @@ no others: sessions are counted at both ends on all six hosts. Pods of the clien
   await nodeComesAndGoes(scene);
   await poolsAndFilters(scene);
   await service(scene);
-  await report.step('routes between clients until here', 'none away', async () => {
-    const away = longest(outagesOfClients(lab, began));
-    return { seen: away === 0 ? 'no route lost' : `away for up to ${seconds(away)}`, ok: away === 0 };
-  });
-  await report.step('traffic between clients until here', 'no probe lost', async () => {
-    const { sent, lost } = await lab.endTraffic();
-    return { seen: `${lost} of ${sent} lost`, ok: lost === 0 && sent > 100 };
-  });
+  await keptRoutes(lab, report, CLIENTS, began);
+  await keptTraffic(lab, report, CLIENTS);
   await password(scene);
 }
 
@@ -97,99 +93,50 @@ async function reflectorDies({ lab, report }: Scene): Promise<void> {
 async function nodeComesAndGoes(scene: Scene): Promise<void> {
   const { lab } = scene;
   const { n7 } = lab.hosts;
-  const routes = (isThere: boolean) => async () => {
-    const kernels = await Promise.all(SIX.map((name) => lab.hosts[name].kernelRoutes(4)));
-    const count = kernels.filter((kernel) => kernel.has(n7.blocks[0]!)).length;
-    return { seen: `${count} of 6 have its block`, ok: count === (isThere ? 6 : 0) };
-  };
-  await change(
-    scene,
-    'a node joins',
-    'its block everywhere',
-    { ...UNTOUCHED, added: 4 },
-    async () => {
-      const revision = await lab.put(...lab.objectsOf('n7'));
-      await n7.start();
-      return revision;
-    },
-    async () => {
-      const sessions = [...(await n7.sessions()).values()];
-      const found = await routes(true)();
-      return { seen: found.seen, ok: found.ok && sessions.every(({ isEstablished }) => isEstablished) };
-    },
-  );
-  await change(
-    scene,
-    'the node is deleted',
-    'its block nowhere',
-    { ...UNTOUCHED, gone: 4 },
-    async () => {
-      await n7.stopBird('SIGTERM');
-      await n7.stopBirdfeed();
-      const blocks = n7.blocks.map((cidr) => ({ del: calicoBlock('n7', cidr)[0] }));
-      return lab.etcd.client.txn([{ del: nodeKey('n7') }, ...blocks]);
-    },
-    routes(false),
-  );
-}
-
-async function poolsAndFilters(scene: Scene): Promise<void> {
-  const { lab, tor } = scene;
-  const spare = (spec: object) => calicoPool('spare', SPARE.cidr, { ...spec });
-  const onTor = (prefix: string, isThere: boolean) => async (): Promise<Finding> => {
-    const known = (await tor.paths(prefix)).length > 0;
-    return { seen: `${prefix} ${known ? 'is there' : 'is away'}`, ok: known === isThere };
-  };
-  const edit = (what: string, expected: string, objects: readonly Stored[], look: () => Promise<Finding>) =>
-    change(scene, what, expected, UNTOUCHED, () => lab.put(...objects), look);
-  await edit(
-    'a pool and a block in it',
-    'the switch learns of it',
-    [spare({}), calicoBlock('n3', SPARE.block)],
-    onTor(SPARE.block, true),
-  );
-  await edit(
-    '`disabled` on the pool',
-    'is about new addresses, not routes',
-    [spare({ disabled: true })],
-    onTor(SPARE.block, true),
-  );
-  await edit(
-    '`disableBGPExport` on the pool',
-    'its block is withdrawn',
-    [spare({ disableBGPExport: true })],
-    onTor(SPARE.block, false),
-  );
-  const [hidden, other] = [lab.hosts.n3.blocks[0]!, lab.hosts.n4.blocks[0]!];
-  const filter = (cidr: string) =>
-    calicoFilter('tor', { exportV4: [{ action: 'Reject', matchOperator: 'In', cidr }] });
-  const withFilter = peers(lab.network.nodes['tor']!, { filters: ['tor'] });
-  await edit(
-    'a BGPFilter for the switch',
-    `${hidden} is withdrawn from it`,
-    [filter(hidden), ...withFilter],
-    onTor(hidden, false),
-  );
-  await edit('its rule changes', `${hidden} is back, ${other} is withdrawn`, [filter(other)], async () => {
-    const [back, gone] = [await onTor(hidden, true)(), await onTor(other, false)()];
-    return { seen: `${back.seen}, ${gone.seen}`, ok: back.ok && gone.ok };
+  const routes = n7.blocks.flatMap(everywhere);
+  await change(scene, 'a node joins', { added: 4, routesAdded: routes }, async () => {
+    const revision = await lab.put(...lab.objectsOf('n7'));
+    await n7.start();
+    return revision;
+  });
+  await change(scene, 'the node is deleted', { gone: 4, routesGone: routes }, async () => {
+    await n7.stopBird('SIGTERM');
+    await n7.stopBirdfeed();
+    const blocks = n7.blocks.map((cidr) => ({ del: calicoBlock('n7', cidr)[0] }));
+    return lab.etcd.client.txn([{ del: nodeKey('n7') }, ...blocks]);
   });
 }
 
-async function service(scene: Scene): Promise<void> {
-  const { lab, tor } = scene;
+async function poolsAndFilters(scene: Scene): Promise<void> {
+  const { lab } = scene;
+  const edit = (step: string, expected: Expected, ...objects: readonly Stored[]) =>
+    change(scene, step, expected, () => lab.put(...objects));
+  const spare = (spec: object) => calicoPool('spare', SPARE.cidr, { ...spec });
+  const routes = everywhere(SPARE.block);
+  await edit('a pool and a block', { routesAdded: routes }, spare({}), calicoBlock('n3', SPARE.block));
+  // It says that no more addresses are to be had from it; those that are in use stay reachable.
+  await edit('`disabled` on the pool', {}, spare({ disabled: true }));
+  await edit('`disableBGPExport` on it', { routesGone: routes }, spare({ disableBGPExport: true }));
+  const filter = (cidr: string) =>
+    calicoFilter('tor', { exportV4: [{ action: 'Reject', matchOperator: 'In', cidr }] });
+  const [one, other] = [lab.hosts.n3.blocks[0]!, lab.hosts.n4.blocks[0]!];
+  const [hidden, alsoHidden] = [onSwitch(one), onSwitch(other)];
+  const peersWithFilter = peers(lab.network.nodes['tor']!, { filters: ['tor'] });
+  await edit('a BGPFilter for the switch', { routesGone: [hidden] }, filter(one), ...peersWithFilter);
+  await edit('its rule changes', { routesAdded: [hidden], routesGone: [alsoHidden] }, filter(other));
+}
+
+async function service({ lab, tor, report }: Scene): Promise<void> {
   const { n4 } = lab.hosts;
-  await change(
-    scene,
-    'a service address appears',
-    `the switch sends it to ${n4.name}, which has the endpoint`,
-    UNTOUCHED,
-    () => lab.put(...serviceObjects(n4.name)),
-    async () => {
-      const best = (await tor.paths(`${SERVICE.address}/32`)).find(({ isBest }) => isBest);
-      return { seen: `${SERVICE.address} by ${best?.via ?? 'nothing'}`, ok: best?.via === n4.node.ipv4 };
-    },
+  // Every node announces the whole range, and the one with an endpoint the single address.
+  const routesAdded = [SERVICE.range, `${SERVICE.address}/32`].map(onSwitch);
+  await change({ lab, tor, report }, 'a service address appears', { routesAdded }, () =>
+    lab.put(...serviceObjects(n4.name)),
   );
+  await report.step('the switch sends it', `to ${n4.name}, which has the endpoint`, async () => {
+    const best = (await tor.paths(`${SERVICE.address}/32`)).find(({ isBest }) => isBest);
+    return { seen: `${SERVICE.address} by ${best?.via ?? 'nothing'}`, ok: best?.via === n4.node.ipv4 };
+  });
 }
 
 function serviceObjects(nodeName: string): readonly Stored[] {
@@ -225,87 +172,102 @@ function serviceObjects(nodeName: string): readonly Stored[] {
 }
 
 async function password(scene: Scene): Promise<void> {
-  const { lab } = scene;
-  const ends = 2 * 2 * 2 * CLIENTS.length;
-  const established = async (): Promise<Finding> => {
-    const all = [...(await lab.sessions(...SIX)).values()];
-    const up = all.filter(({ isEstablished }) => isEstablished).length;
-    return { seen: `${up} of ${all.length} Established`, ok: up === all.length };
-  };
+  const { lab, report } = scene;
+  // Each client with each reflector, both families, both ends; not the reflectors with each other or the switch.
+  const reset = CLIENTS.length * REFLECTORS.length * 2 * 2;
   await lab.secret('bgp-passwords', 'fabric', 'first');
-  const secretKeyRef = { name: 'bgp-passwords', key: 'fabric' };
   const withPassword = calicoPeer('clients-to-reflectors', {
-    ...{ nodeSelector: '!has(route-reflector)', peerSelector: 'has(route-reflector)' },
-    password: { secretKeyRef },
+    nodeSelector: '!has(route-reflector)',
+    peerSelector: 'has(route-reflector)',
+    password: { secretKeyRef: { name: 'bgp-passwords', key: 'fabric' } },
   });
-  await change(
-    scene,
-    'clients and reflectors get a password',
-    'their sessions, and no others',
-    { ...UNTOUCHED, reset: ends },
-    () => lab.put(withPassword),
-    established,
-  );
+  await change(scene, 'clients and reflectors get a password', { reset }, () => lab.put(withPassword));
   const began = Date.now();
-  await change(
-    scene,
-    'the password changes',
-    'their sessions, and no others',
-    { ...UNTOUCHED, reset: ends },
-    async () => {
-      await lab.secret('bgp-passwords', 'fabric', 'second');
-      return null;
-    },
-    established,
-  );
-  await scene.report.step('routes between clients', 'away until a reflector is back', async () => {
+  await change(scene, 'the password changes', { reset }, async () => {
+    await lab.secret('bgp-passwords', 'fabric', 'second');
+    return null;
+  });
+  await report.step('routes between clients', `away for at most ${RESET_BOUND_MS / 1_000} s`, async () => {
     const away = longest(outagesOfClients(lab, began));
-    return { seen: away === 0 ? 'no route lost' : `away for up to ${seconds(away)}`, ok: away < 20_000 };
+    return { seen: away === 0 ? 'no route lost' : `for up to ${seconds(away)}`, ok: away < RESET_BOUND_MS };
   });
 }
 
-/** Makes an edit, and looks until it shows; then everything else has to be as it was. */
+/** Makes an edit, and looks until what should change has changed, all sessions are up, and nothing else is different. */
 async function change(
-  { lab, report }: Scene,
+  { lab, tor, report }: Scene,
   step: string,
-  expected: string,
-  sessions: Expected,
+  expected: Expected,
   edit: () => Promise<number | null>,
-  look: () => Promise<Finding>,
 ): Promise<void> {
-  await report.step(step, `${expected}; ${inWords(sessions)}`, async () => {
-    const before = await lab.sessions(...SIX);
+  const wanted = inWords(expected);
+  await report.step(step, wanted, async () => {
+    const [sessions, routes] = [await lab.sessions(...SIX), await routesNow(lab, tor)];
+    const began = Date.now();
     const revision = await edit();
-    await caughtUp(lab, revision);
+    await caughtUp(lab, revision, began);
     return eventually(async () => {
-      const found = await look();
-      const { reset, added, gone } = sessionChanges(before, await lab.sessions(...SIX));
-      const touched = { reset: reset.length, added: added.length, gone: gone.length };
-      const ok = found.ok && inWords(touched) === inWords(sessions);
-      return { seen: `${found.seen}; ${inWords(touched)}`, ok };
+      const [now, routesThen] = [await lab.sessions(...SIX), await routesNow(lab, tor)];
+      const down = [...now].filter(([, { isEstablished }]) => !isEstablished).map(([name]) => name);
+      const { reset, added, gone } = sessionChanges(sessions, now);
+      const seen = inWords({
+        ...{ reset: reset.length, added: added.length, gone: gone.length },
+        routesAdded: [...routesThen].filter((route) => !routes.has(route)),
+        routesGone: [...routes].filter((route) => !routesThen.has(route)),
+      });
+      return {
+        seen: down.length === 0 ? seen : `${seen}; down: ${down.join(', ')}`,
+        ok: seen === wanted && down.length === 0,
+      };
     }, 30_000);
   });
 }
 
-/** Waits until every birdfeed has seen this revision and its BIRD runs what came of it. */
-async function caughtUp(lab: Lab<Seven>, revision: number | null): Promise<void> {
+/** The routes that are looked at: all of the switch, and those that BIRD has put into the kernel of a client. */
+async function routesNow(lab: Lab<Seven>, tor: Tor): Promise<ReadonlySet<string>> {
+  const { n5 } = lab.hosts;
+  const kernel = [...(await n5.kernelRoutes(4)).keys(), ...(await n5.kernelRoutes(6)).keys()];
+  return new Set([
+    ...[...(await tor.networks())].map(onSwitch),
+    ...kernel.map((network) => `${network} on n5`),
+  ]);
+}
+
+function onSwitch(network: string): string {
+  return `${network} on the switch`;
+}
+
+function everywhere(network: string): readonly string[] {
+  return [onSwitch(network), `${network} on n5`];
+}
+
+/** Waits until every birdfeed has seen this revision, has looked at it, and its BIRD runs what came of it. */
+async function caughtUp(lab: Lab<Seven>, revision: number | null, began: number): Promise<void> {
   for (const name of SIX) {
     const found = await eventually(async () => {
-      const { mounts, bird, data } = await lab.hosts[name].status();
+      const { mounts, bird, data, confirmedAt } = await lab.hosts[name].status();
       const newest = Math.max(...mounts.filter(({ kind }) => kind === 'etcd').map((mount) => mount.revision));
-      const ok =
-        (revision === null || newest >= revision) && bird.state === 'applied' && data.state === 'fresh';
+      const hasLooked = revision === null || (newest >= revision && Date.parse(confirmedAt ?? '') >= began);
+      const ok = hasLooked && bird.state === 'applied' && data.state === 'fresh';
       return { seen: `revision ${newest}, ${bird.state}`, ok };
     }, 30_000);
     if (!found.ok) throw new Error(`${name} has not caught up with revision ${revision}: ${found.seen}`);
   }
 }
 
-function inWords({ reset, added, gone }: Expected): string {
-  const parts = [`${reset} sessions reset`];
-  if (added > 0) parts.push(`${added} new`);
-  if (gone > 0) parts.push(`${gone} gone`);
-  return parts.join(', ');
+function inWords({ reset = 0, added = 0, gone = 0, routesAdded = [], routesGone = [] }: Expected): string {
+  const sessions = [
+    `${reset} sessions reset`,
+    ...(added > 0 ? [`${added} new`] : []),
+    ...(gone > 0 ? [`${gone} gone`] : []),
+  ].join(', ');
+  const list = (routes: readonly string[]) => [...routes].sort().join(', ');
+  return [
+    sessions,
+    ...(routesAdded.length > 0 ? [`new: ${list(routesAdded)}`] : []),
+    ...(routesGone.length > 0 ? [`away: ${list(routesGone)}`] : []),
+    ...(routesAdded.length + routesGone.length === 0 ? ['routes as before'] : []),
+  ].join('; ');
 }
 
 function outagesOfClients(lab: Lab<Seven>, since: number) {

@@ -8,7 +8,7 @@ import { cut, type Files, publishPerFile } from '../lab/per-file.ts';
 import { eventually, type Finding, type Report } from '../lab/report.ts';
 import { seconds } from './cluster.ts';
 
-/** A pool that stays inside its node, by a BGPFilter. */
+/** A pool with a block, which stay inside their node by a BGPFilter. */
 const POOL = calicoPool('private', '10.245.0.0/16');
 const BLOCK = '10.245.1.0/26';
 const FILTER = calicoFilter('keep-private', {
@@ -17,15 +17,15 @@ const FILTER = calicoFilter('keep-private', {
 const ROUNDS = 5;
 
 /**
- * A change of two objects: the pool goes, and with it the filter that kept it private. Between the files of a reload
- * for each file there is a configuration that nobody asked for: the pool without its filter. Needs the cluster of
+ * One change of the datastore: a pool goes, its block with it, and the filter that kept them private. Between the files of a
+ * reload for each file there is a configuration that nobody asked for: the block without the filter. Needs the cluster of
  * `withoutCache`, with BIRD 1.6; the first host changes, the second one looks.
  */
 export async function perFile<Name extends string>(lab: Lab<Name>, report: Report): Promise<void> {
   const [first, second] = Object.keys(lab.hosts) as [Name, Name];
   const [node, peer] = [lab.hosts[first], lab.hosts[second]];
   report.scenario('One change, three files');
-  report.say(`A pool whose addresses no peer may learn of is removed together with the filter that says so, ${ROUNDS} times over:
+  report.say(`A pool whose addresses no peer may learn of comes and goes with its block and the filter that says so, ${ROUNDS} times:
 by birdfeed, and by a publisher that puts each file in its place by itself and reloads each time, as confd does.`);
   let apart: readonly [Files, Files] | undefined;
   await report.step('birdfeed', 'the peer never hears of the private block', async () => {
@@ -41,14 +41,15 @@ by birdfeed, and by a publisher that puts each file in its place by itself and r
 async function rounds(lab: Lab, node: Host): Promise<readonly [Files, Files]> {
   const everyone = (filters: readonly string[]) =>
     calicoPeer('everyone', { nodeSelector: 'all()', peerSelector: 'all()', maxRestartTime: '10s', filters });
-  await lab.put(calicoBlock(node.name, BLOCK));
+  const block = calicoBlock(node.name, BLOCK);
   let files: [string, string] = ['', ''];
   for (let round = 0; round < ROUNDS; round += 1) {
-    await lab.put(POOL, FILTER, everyone(['keep-private']));
+    await lab.put(POOL, block, FILTER, everyone(['keep-private']));
     const withPool = await rendered(node, true);
     await lab.etcd.client.txn([
       { put: everyone([]) },
       { del: POOL[0] },
+      { del: block[0] },
       { del: calicoKey('BGPFilter', 'keep-private') },
     ]);
     files = [withPool, await rendered(node, false)];
