@@ -1,4 +1,5 @@
 import { calicoConfiguration, calicoPool, type Stored } from '../../support/calico.ts';
+import type { Flavour } from '../lab/flavour.ts';
 import type { Host } from '../lab/host.ts';
 import type { Lab } from '../lab/lab.ts';
 import type { Finding, Report } from '../lab/report.ts';
@@ -50,14 +51,17 @@ export async function blocksInKernels(lab: Lab, names: readonly string[]): Promi
 }
 
 export function seconds(ms: number): string {
-  return ms < 100 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
 /**
- * For how long routes may be away that BIRD moves from one session to another. BIRD 2 and 3 replace a route in the kernel; 1.6
- * deletes the old one, then adds the new one, and a packet may come in between.
+ * For how long a kernel's own BIRD may leave it without a route when it moves the route from one session to another, or
+ * takes it over after a restart. BIRD 2 replaces a route in the kernel. 1.6 deletes the old one, then adds the new one, and
+ * a packet may come in between; 3 does so when it starts again after it was killed.
  */
-const MOVING_MS = { bird1: 250, bird2: 0 } as const;
+export function movingMs({ binary }: Flavour): number {
+  return binary.version.startsWith('2.') ? 0 : 250;
+}
 
 /** A step of a scenario: the kernels of these hosts kept their routes to one another, but for the moment of a move. */
 export function keptRoutes<Name extends string>(
@@ -85,9 +89,9 @@ export function keptTraffic<Name extends string>(lab: Lab<Name>, report: Report,
 }
 
 function boundOf<Name extends string>(lab: Lab<Name>, names: readonly Name[]): number {
-  return Math.max(...names.map((name) => MOVING_MS[lab.hosts[name].flavour.dialect]));
+  return Math.max(...names.map((name) => movingMs(lab.hosts[name].flavour)));
 }
 
-function expectation(what: string, bound: number): string {
+export function expectation(what: string, bound: number): string {
   return bound === 0 ? `none ${what}` : `none ${what} for over ${seconds(bound)}`;
 }
