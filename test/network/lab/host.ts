@@ -231,8 +231,10 @@ export class Host {
     const { exec } = this.#spec;
     await exec('ip', 'addr', 'add', '169.254.1.1/32', 'dev', 'cali0');
     await exec('ip', 'addr', 'add', 'fe80::1/64', 'dev', 'cali0', 'nodad');
+    // Felix's protocol and its normal priority. BIRD 1.6 takes a route without a metric for one of metric 0, which is a
+    // priority above normal: it would be announced beside its block, as a workload in live migration.
     for (const address of [pod.ipv4, pod.ipv6])
-      await exec('ip', 'route', 'add', address, 'dev', 'cali0', 'proto', '80');
+      await exec('ip', 'route', 'add', address, 'dev', 'cali0', 'proto', '80', 'metric', '1024');
     const inPod = ['ip', '-n', pod.netns];
     await exec(...inPod, 'route', 'add', 'default', 'via', '169.254.1.1', 'dev', 'eth0', 'onlink');
     await exec(...inPod, '-6', 'route', 'add', 'default', 'via', 'fe80::1', 'dev', 'eth0');
