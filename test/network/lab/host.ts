@@ -223,6 +223,8 @@ export class Host {
     ];
     return new DaemonProcess(process.execPath, [builtProgram(), ...options, ...args], {
       netns: this.node.netns,
+      // All data comes from etcd, also where the lab itself runs in a pod.
+      env: { KUBERNETES_SERVICE_HOST: '' },
     });
   }
 
