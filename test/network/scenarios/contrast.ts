@@ -8,9 +8,9 @@ import type { Traffic } from '../lab/traffic.ts';
 import { CLUSTER_AS, meshCounts, seconds } from './cluster.ts';
 
 /** How long peers keep the routes of a node that is gone: the default is 120 s, too long to watch. */
-const RESTART_S = 10;
+const RESTART_S = 20;
 /** From the node's death until etcd is back. */
-const OUTAGE_MS = 15_000;
+const OUTAGE_MS = 30_000;
 const DOWN_MS = 2_000;
 
 /**
@@ -23,7 +23,7 @@ export async function withoutCache<Name extends string>(lab: Lab<Name>, report: 
   report.scenario('The same outage, with and without the cache');
   report.say(`etcd is away for ${OUTAGE_MS / 1_000} s from the moment a node dies. Peers keep the routes of a node that is gone for
 ${RESTART_S} s here (maxRestartTime; BIRD's default of 120 s would take too long to watch).`);
-  await report.step('peers keep routes for 10 s', 'sessions with that time Established', () =>
+  await report.step(`peers keep routes for ${RESTART_S} s`, 'sessions with that time Established', () =>
     shortenRestart(lab),
   );
   await withCache(lab, node, report);

@@ -141,7 +141,10 @@ async function reflected(
     for (const name of REFLECTORS) {
       const { ipv4, ipv6 } = lab.hosts[name].node;
       const session = `Node_${(block.includes(':') ? ipv6 : ipv4).replace(/[.:]/g, '_')}`;
-      const path = paths.find(({ protocol }) => protocol === session);
+      // A reflector tells of several ways (add paths), also of the one by the other reflector: the direct one counts.
+      const [path] = paths
+        .filter(({ protocol }) => protocol === session)
+        .sort((a, b) => a.clusterList.length - b.clusterList.length);
       found.push(`${name}: ${path?.originatorId ?? 'no path'} [${path?.clusterList.join(' ') ?? ''}]`);
       ok &&= path?.originatorId === origin.node.ipv4 && path.clusterList.join() === lists[name].join();
     }

@@ -63,7 +63,8 @@ etcd is killed. Then BIRD and birdfeed of ${node.name} are killed, and started a
   await keptTraffic(scene, report);
   await report.step('a rolling update asks', '`birdfeed probe ready` says no, and why', async () => {
     const { code, output } = await node.command('probe', 'ready');
-    return { seen: `exit ${code}: ${output.trim()}`, ok: code === 1 && output.includes('cached') };
+    const { reason } = JSON.parse(output) as { reason: string };
+    return { seen: `exit ${code}: ${reason.split(';')[0]}`, ok: code === 1 && reason.includes('cached') };
   });
   await report.step('etcd is back', 'fresh, ready, same generation, no reload', () =>
     etcdBack(lab, node, published),
