@@ -127,6 +127,8 @@ async function makePlan(
   const producers = [...new Set(parts.map(({ producer }) => producer))];
   const mounts = unionMounts(producers.flatMap((producer) => producer.mounts));
   const results = new Map<Part['producer'], ProducerResult>();
+  /** What is rendered: the results, but for sessions that are kept for a while. */
+  let shown: ReadonlyMap<Part['producer'], ProducerResult> = results;
   return {
     name: set,
     dialect: isBird ? dialect : null,
@@ -145,12 +147,20 @@ async function makePlan(
     prepare: (entries) => calico?.prepare(entries),
     compute(view) {
       for (const producer of producers) results.set(producer, producer.compute(view, results.get(producer)));
+      shown = results;
       return computationOf(parts, results, mounts);
     },
+    model: () => (calico === null ? null : calico.modelOf(shown.get(calico)!)),
+    reflectorHalf: () => (calico === null ? null : calico.halfOf(results.get(calico)!)),
+    keep(served, kept) {
+      if (calico !== null)
+        shown = new Map(results).set(calico, calico.keep(results.get(calico)!, served, kept));
+      return joined([...shown.values()], (result) => result.sessions);
+    },
     contexts: () =>
-      new Map(parts.map(({ resource, producer }) => [resource.src, results.get(producer)!.context])),
+      new Map(parts.map(({ resource, producer }) => [resource.src, shown.get(producer)!.context])),
     explain: (subject) => (calico === null ? null : calico.explain(results.get(calico)!, subject)),
-    render: () => renderParts(parts, results, engine, deps.lookups),
+    render: () => renderParts(parts, shown, engine, deps.lookups),
     lookups: deps.lookups,
   };
 }

@@ -14,6 +14,7 @@ import type { Copies } from './copies.ts';
 import type { FeedView } from './feed.ts';
 import { type PublishDeps, publishFiles } from './publish.ts';
 import type { Change, RunOutcome } from './run-outcome.ts';
+import type { SetDeferral } from './set-deferral.ts';
 import type { SetGuard } from './set-guard.ts';
 import type { Computation, Rendering, SetPlan } from './set-plan.ts';
 
@@ -27,6 +28,7 @@ export interface SetLoopDeps extends PublishDeps {
   readonly log: Logger;
   readonly noop: boolean;
   readonly guard: SetGuard;
+  readonly deferral: SetDeferral;
   readonly copies: Copies;
   /** BIRD died of this content once, and is about to be given it for the second and last time. */
   onTrial(contentDigest: string): boolean;
@@ -55,7 +57,7 @@ export interface SetLoop {
 }
 
 export function createSetLoop(deps: SetLoopDeps): SetLoop {
-  const { store, feed, copies, guard, log, report } = deps;
+  const { store, feed, copies, guard, deferral, log, report } = deps;
   let plan = deps.plan;
   let asked: Rendering['asked'] = [];
   /** What became of the last input, as the config axis has it. */
@@ -65,6 +67,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   };
   /** What is served is what the datastore says, by the last run. */
   let isMeasured = false;
+  /** Something that the datastore says is put off. */
+  let isPartial = false;
   let savedLastGood: ReadonlyMap<string, string> | null = null;
 
   async function run(): Promise<RunOutcome> {
@@ -99,19 +103,21 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   async function runOnData(): Promise<RunOutcome> {
     guard.look(feed.regressions);
     const computed = plan.compute(deps.view);
-    const computation = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
-    if (!deps.requireMounts(computation.mounts)) return stillReading();
-    report({ type: 'problems', problems: computation.problems });
+    const all = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
+    if (!deps.requireMounts(all.mounts)) return stillReading();
+    report({ type: 'problems', problems: all.problems });
     const unread = feed.unread();
     if (unread !== null) return fault(withoutAll(unread, store.current));
-    const absent = nodeAbsence(computation);
+    const absent = nodeAbsence(all);
     if (absent !== null && store.current === null) {
       report({ type: 'data', event: 'node-absent', reason: absent.message });
       return { type: 'waiting', error: absent };
     }
-    if (!deps.noop) await keepLastGood(computation.lastGood);
-    if (absent !== null)
-      return hold(guard.judge(computation, store.state.value.approvals), absent.message, null);
+    if (!deps.noop) await keepLastGood(all.lastGood);
+    if (absent !== null) return hold(guard.judge(all, store.state.value.approvals), absent.message, null);
+    const computation = deferral.apply(plan, all);
+    if (computation === null) return { type: 'unchanged', generation: store.current! };
+    isPartial = computation !== all;
     let rendering = await plan.render();
     asked = rendering.asked;
     const [firstFault] = rendering.faults;
@@ -119,10 +125,12 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       report({ type: 'count', counter: 'renderFailures' });
       return fault(firstFault);
     }
-    if (await store.isCurrent(stampOf(computation, rendering))) return unchanged(computation);
+    const isServed = await store.isCurrent(stampOf(computation, rendering));
+    if (isServed && !isPartial) return unchanged(computation);
     const verdict = guard.judge(computation, store.state.value.approvals);
     const change = { computation, rendering };
     if (verdict.verdict === 'hold') return hold(verdict, null, change);
+    if (isServed) return unchanged(computation);
     await endHold();
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation, change);
     if (deps.noop) return { type: 'would-change', change };
@@ -196,7 +204,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   /** What is served is what the datastore says. */
   async function settle(computation: Computation): Promise<void> {
     guard.settle(computation);
-    isMeasured = true;
+    deferral.settle(plan);
+    isMeasured = !isPartial;
     confirm();
     await endHold();
     concludeGood(computation);

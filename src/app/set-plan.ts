@@ -2,7 +2,9 @@ import type { BirdfeedError } from '../core/errors.ts';
 import type { Mount } from '../datastore/types.ts';
 import type { KeyCounts } from '../generation/guard.ts';
 import type { Destination } from '../generation/types.ts';
+import type { KeptSessions } from '../model/bgp/keep-sessions.ts';
 import type { Explained } from '../model/bgp/producer.ts';
+import type { NodeModel } from '../model/bgp/types.ts';
 import type { Census, Problem, SessionSummary } from '../model/types.ts';
 import type { LookupRequest } from '../render/lookup-table.ts';
 import type { Lookups } from '../render/resolve.ts';
@@ -54,6 +56,12 @@ export interface SetPlan {
   /** Parses entries of a snapshot that is still being read, to spread the work. */
   prepare(entries: readonly Entry[]): void;
   compute(view: TreeView): Computation;
+  /** The model of what is rendered next; null for a set without BGP. */
+  model(): NodeModel | null;
+  /** Which half of the route reflectors this node is in, by what was last computed; null: it is none. */
+  reflectorHalf(): 0 | 1 | null;
+  /** Has some sessions rendered as `served` has them; returns all that are rendered then. */
+  keep(served: NodeModel, kept: KeptSessions): readonly SessionSummary[];
   /** What each resource's template sees, by resource. */
   contexts(): ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** Why sessions are there or not, by what was last computed; null for a set without BGP. */

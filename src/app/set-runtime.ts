@@ -13,8 +13,10 @@ import type { Target } from '../reload/types.ts';
 import type { TreeView } from '../tree/types.ts';
 import { createChecker } from './checker.ts';
 import { Copies } from './copies.ts';
+import { createDeferral } from './deferral.ts';
 import type { FeedView } from './feed.ts';
 import type { RunOutcome } from './run-outcome.ts';
+import { createSetDeferral, type SetDeferral } from './set-deferral.ts';
 import { createSetGuard } from './set-guard.ts';
 import { createSetLoop, reportGeneration, type SetLoop } from './set-loop.ts';
 import type { SetPlan } from './set-plan.ts';
@@ -59,6 +61,7 @@ export class SetRuntime {
   readonly #deps: SetRuntimeDeps;
   readonly #loop: SetLoop;
   readonly #copies: Copies;
+  readonly #deferral: SetDeferral;
   readonly #reload: SetReload;
   #cancelLookups: () => void = () => {};
   #cancelConfirm: () => void = () => {};
@@ -76,10 +79,24 @@ export class SetRuntime {
       destinations: () => this.#loop.plan.destinations,
       onMade: (generation) => this.#reload.copiesMade(generation),
     });
+    this.#deferral = createSetDeferral({
+      store,
+      clock: deps.clock,
+      report: (fact) => board.report(fact),
+      onChange: () => deps.onChange(),
+      deferral: createDeferral({
+        clock: deps.clock,
+        nodeName: deps.nodeName,
+        // A run that ends has no later.
+        splayHardMs: options.onetime || noop ? 0 : options.splayHard,
+        removalGraceMs: options.onetime || noop ? 0 : options.peerRemovalGrace,
+      }),
+    });
     this.#loop = createSetLoop({
       ...deps,
       copies: this.#copies,
       onTrial: (contentDigest) => this.#reload.onTrial(contentDigest),
+      deferral: this.#deferral,
       guard: createSetGuard({ baseline, share: options.guardShare }),
       checker: createChecker({ ...deps, supervisors: () => this.#reload.supervisors }),
       checkRequired: options.syntaxCheck === 'required',
@@ -152,6 +169,7 @@ export class SetRuntime {
     this.#isStopped = true;
     this.#cancelLookups();
     this.#cancelConfirm();
+    this.#deferral.stop();
     await this.#reload.stop();
   }
 

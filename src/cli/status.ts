@@ -46,6 +46,10 @@ function describe(status: Status & { headline: string }): string {
     lines.push(
       `held ${status.held.digest.slice(0, 12)}: ${status.held.reasons.join('; ')}  (birdfeed approve)`,
     );
+  if (status.deferred !== null) {
+    const { resets, removals, until } = status.deferred;
+    lines.push(`deferred until ${until}: ${resets} sessions to reset, ${removals} to remove`);
+  }
   for (const mount of status.mounts) {
     lines.push(
       `mount ${mount.prefix} (${mount.kind}) ${mount.synced ? `synced at ${mount.revision}` : (mount.error ?? 'not read yet')}`,

@@ -60,6 +60,8 @@ async function statusMetrics(status: Status, nowMs: number): Promise<string> {
       Date.parse(status.confirmedAt) / 1000,
     );
   }
+  const { resets = 0, removals = 0 } = status.deferred ?? {};
+  gauge('birdfeed_deferred_sessions', 'Sessions whose reset or removal waits', resets + removals);
   for (const severity of ['error', 'warning'] as const) {
     gauge(
       `birdfeed_problem_${severity}s`,

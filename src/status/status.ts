@@ -58,6 +58,12 @@ export interface Status {
   /** Digest that `birdfeed approve` takes; null when nothing is held. */
   readonly held: { readonly digest: string; readonly reasons: readonly string[] } | null;
   readonly pinned: number | null;
+  /** Sessions whose reset or removal waits (`--splay-hard`, `--peer-removal-grace`), and when the first of it is due. */
+  readonly deferred: {
+    readonly resets: number;
+    readonly removals: number;
+    readonly until: string;
+  } | null;
   /** When what is served was last known to be what the datastore says; null: never by this process. */
   readonly confirmedAt: string | null;
   readonly counters: Readonly<Record<Counter, number>>;
@@ -90,6 +96,7 @@ export type Fact =
   | { readonly type: 'problems'; readonly problems: readonly Problem[] }
   | { readonly type: 'held'; readonly held: Status['held'] }
   | { readonly type: 'pin'; readonly pinned: number | null }
+  | { readonly type: 'deferred'; readonly deferred: Status['deferred'] }
   | { readonly type: 'confirmed' }
   | { readonly type: 'count'; readonly counter: Counter };
 
@@ -109,6 +116,7 @@ export function initialStatus(identity: { version: string; node: string; set: st
     problems: [],
     held: null,
     pinned: null,
+    deferred: null,
     confirmedAt: null,
     counters: Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Record<Counter, number>,
     latched: false,
@@ -153,6 +161,8 @@ function apply(status: Status, fact: Fact, at: string): Status {
       return { ...status, held: fact.held };
     case 'pin':
       return { ...status, pinned: fact.pinned };
+    case 'deferred':
+      return status.deferred === fact.deferred ? status : { ...status, deferred: fact.deferred };
     case 'confirmed':
       return { ...status, confirmedAt: at };
     case 'count':

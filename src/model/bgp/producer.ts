@@ -9,9 +9,11 @@ import type { Census, Interests, Problem, Producer, ProducerResult } from '../ty
 import { type Computation, computeNode } from './compute.ts';
 import { explain, explainable } from './explain.ts';
 import type { Explanation } from './explain-types.ts';
+import { type KeptSessions, keepSessions } from './keep-sessions.ts';
 import { type KeptSecrets, keepSecrets, NO_SECRETS, secretProblems } from './kept-secrets.ts';
 import { sameElements } from './memory.ts';
 import type { ModelOptions } from './options.ts';
+import { reflectorHalf } from './reflectors.ts';
 import { createSummarise } from './summary.ts';
 import type { NodeModel } from './types.ts';
 
@@ -25,6 +27,12 @@ export interface CalicoProducerOptions {
 export interface CalicoProducer extends Producer {
   /** Parses entries of a snapshot that is still being read, so that the work is spread. */
   prepare(entries: readonly Entry[]): void;
+  /** What was computed into `result`. */
+  modelOf(result: ProducerResult): NodeModel;
+  /** `result` with some sessions as `served` has them. */
+  keep(result: ProducerResult, served: NodeModel, kept: KeptSessions): ProducerResult;
+  /** See {@link reflectorHalf}. */
+  halfOf(result: ProducerResult): 0 | 1 | null;
   /** Why there is a session or not, by what was computed into `result`. */
   explain(result: ProducerResult, subject: string): Explained;
 }
@@ -81,6 +89,16 @@ export function createCalicoProducer({
     name: 'calico',
     mounts: calicoMounts(scopeOf(NOTHING)),
     prepare: (entries) => prepare(entries, parsed),
+    modelOf: (result) => states.get(result)!.computation.model,
+    halfOf: (result) => reflectorHalf(states.get(result)!.reading.cluster, nodeName),
+    keep(result, served, kept) {
+      const state = states.get(result)!;
+      const model = keepSessions(state.computation.model, served, kept);
+      const context = { node: model.settings, ipv4: model.ipv4, ipv6: model.ipv6 };
+      const keeping: ProducerResult = { ...result, context, sessions: summarise(model) };
+      states.set(keeping, { ...state, computation: { ...state.computation, model } });
+      return keeping;
+    },
     explain(result, subject) {
       const { secrets, computation } = states.get(result)!;
       const inputs = { cluster: secrets.cluster, nodeName, options, model: computation.model };

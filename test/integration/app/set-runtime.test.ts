@@ -52,6 +52,9 @@ function planOf(data: Data, more: Partial<SetPlan> = {}): SetPlan {
       lastGood: new Map(),
       mounts: [],
     }),
+    model: () => null,
+    reflectorHalf: () => null,
+    keep: () => [],
     contexts: () => new Map(),
     explain: () => null,
     render: async () => ({
