@@ -5,6 +5,7 @@ import type { SetOutcome, TargetResult } from '../reload/targets.ts';
 import type { Target } from '../reload/types.ts';
 import type { Verdicts } from '../reload/verdicts.ts';
 import type { BirdEvent } from '../status/axes.ts';
+import type { TargetStatus } from '../status/status.ts';
 import type { Refusal } from './reloader.ts';
 
 /** One line for status and logs; null when every daemon runs the generation. */
@@ -21,6 +22,15 @@ function refusalOf(
   { message, undone }: Extract<TargetResult, { type: 'refused' }>,
 ): string {
   return undone ? `${file} was taken back: ${message}` : `BIRD refused ${file}: ${message}`;
+}
+
+/** One daemon, as the status shows it. */
+export function targetStatus(
+  target: Pick<TargetStatus, 'socket' | 'file' | 'birdVersion'>,
+  result: TargetResult,
+): TargetStatus {
+  const ack = result.type === 'applied' ? result.ack : null;
+  return { ...target, applied: ack !== null, ack, reason: describeResult(result) };
 }
 
 /** Why one daemon does not run the generation; null when it does, or is still being told. */

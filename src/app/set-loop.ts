@@ -11,6 +11,7 @@ import type { ConfigEvent } from '../status/axes.ts';
 import type { Fact } from '../status/status.ts';
 import type { TreeView } from '../tree/types.ts';
 import type { Copies } from './copies.ts';
+import { absenceMessage, withoutAll } from './data-faults.ts';
 import type { FeedView } from './feed.ts';
 import { type PublishDeps, publishFiles } from './publish.ts';
 import type { Change, RunOutcome } from './run-outcome.ts';
@@ -296,19 +297,6 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 }
 
 const ON_TRIAL = 'BIRD died while loading this configuration; the next BIRD is given it once more';
-
-/** What a half-written file held before is not to be taken for deleted. */
-function withoutAll({ code, message, details }: BirdfeedError, current: Generation | null): BirdfeedError {
-  const rest = current === null ? 'nothing is published' : `generation ${current.number} stays`;
-  const remedy = `${rest} until the file can be read or is deleted`;
-  return new BirdfeedError(code, `${message}; ${remedy}`, { details });
-}
-
-function absenceMessage(name: string, known: readonly string[]): string {
-  const some = known.slice(0, 5).join(', ');
-  const list = known.length === 0 ? 'it has no nodes' : `it has ${some}${known.length > 5 ? ', ...' : ''}`;
-  return `node "${name}" is not in the datastore (${list}); set --node-name or NODENAME to the Calico node's name`;
-}
 
 /** Tells the status which generation is current. */
 export function reportGeneration(report: (fact: Fact) => void, { number, stamp }: Generation): void {

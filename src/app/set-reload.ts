@@ -20,11 +20,11 @@ import type { Target } from '../reload/types.ts';
 import type { Copies } from './copies.ts';
 import {
   birdFact,
-  describeResult,
   isEnough,
   outcomeError,
   refusalError,
   type TakenBack,
+  targetStatus,
   verdictOf,
   verdictsBySocket,
 } from './reload-outcome.ts';
@@ -92,7 +92,6 @@ export class SetReload {
     this.usePlan();
   }
 
-  /** Whether anybody is told of a new generation. */
   get tellsAnyone(): boolean {
     return this.#targets !== null || this.#reloads.length > 0;
   }
@@ -234,12 +233,7 @@ export class SetReload {
   #reportTarget({ socket, file }: Target, result: TargetResult): void {
     const supervisor = this.supervisors.find(({ target }) => target.socket === socket);
     const birdVersion = supervisor?.state.birdVersion ?? null;
-    const ack = result.type === 'applied' ? result.ack : null;
-    const reason = describeResult(result);
-    this.#deps.board.report({
-      type: 'target',
-      target: { socket, file, birdVersion, applied: ack !== null, ack, reason },
-    });
+    this.#deps.board.report({ type: 'target', target: targetStatus({ socket, file, birdVersion }, result) });
   }
 
   #reportBird(): void {
@@ -320,7 +314,7 @@ export class SetReload {
   }
 
   #warn(error: unknown): void {
-    const { message } = asBirdfeedError(error);
-    this.#deps.log.warn({ reason: message, set: this.#deps.plan().name }, 'not written to the cache');
+    const fields = { reason: asBirdfeedError(error).message, set: this.#deps.plan().name };
+    this.#deps.log.warn(fields, 'not written to the cache');
   }
 }
