@@ -100,10 +100,12 @@ export class Connection {
 
   async #tryOnce(signal: AbortSignal): Promise<Reached> {
     const { clock } = this.#deps;
+    const { servers } = await this.#loginNow();
+    const server = servers[this.#turn % servers.length] as URL;
+    // A plugin may have to ask somebody itself.
+    const fetch = (): Promise<Credentials> => this.#credentials(server);
+    const credentials = await within(clock, this.#timings.answerMs, signal, fetch);
     return within(clock, this.#timings.dialMs, signal, async (until) => {
-      const { servers } = await this.#loginNow();
-      const server = servers[this.#turn % servers.length] as URL;
-      const credentials = await this.#credentials(server);
       const deps = { clock, timings: this.#timings };
       const transport = await openTransport(server, credentials, deps, until);
       const line: Line = new Line(transport, {

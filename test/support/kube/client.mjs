@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 
 /** An answer that is not 2xx. */
@@ -61,7 +62,19 @@ export class KubeClient {
     return this.request('PATCH', path, body, 'application/merge-patch+json');
   }
 
-  request(method, path, body, type = 'application/json') {
+  /** A server that is starting asks to come back: 429, a second later. */
+  async request(method, path, body, type) {
+    for (let left = 20; ; left -= 1) {
+      try {
+        return await this.#once(method, path, body, type);
+      } catch (error) {
+        if (error.status !== 429 || left === 0) throw error;
+        await sleep(500);
+      }
+    }
+  }
+
+  #once(method, path, body, type = 'application/json') {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${this.#token}`,

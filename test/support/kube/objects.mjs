@@ -70,9 +70,12 @@ function namespaced(resource) {
   const namespace = resource.metadata.namespace ?? (kind === 'Secret' ? 'kube-system' : 'default');
   const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
   const metadata = withTextLabels({ ...resource.metadata, namespace });
+  // Two addresses make a Service of two families, which the API server wants to be told.
+  const isDual = kind === 'Service' && (resource.spec?.clusterIPs ?? []).length > 1;
+  const spec = isDual ? { ipFamilyPolicy: 'PreferDualStack', ...resource.spec } : resource.spec;
   return {
     path: `${root}/namespaces/${namespace}/${KUBERNETES_PLURALS[kind]}`,
-    object: { ...resource, metadata },
+    object: { ...resource, metadata, ...(spec === undefined ? {} : { spec }) },
   };
 }
 
