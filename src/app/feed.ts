@@ -62,7 +62,7 @@ export class Feed {
   readonly #unread = new Map<Source, BirdfeedError>();
   #started = false;
   /** Why a source is cut off, as last logged. */
-  readonly #losses = new Map<Source, string>();
+  readonly #losses = new Map<string, string>();
   #regressions = 0;
   #isChanging = false;
 
@@ -225,7 +225,7 @@ export class Feed {
         this.#logLoss(source, event.error);
         return this.#changed();
       case 'connected':
-        this.#losses.delete(source);
+        this.#losses.delete(source.description);
         this.#advance(prefix, event.position);
         return this.#changed();
       case 'changes':
@@ -233,15 +233,15 @@ export class Feed {
         if (tree.applyChanges(event.mount, event.changes).length > 0) this.#changed();
         return;
       case 'snapshot':
-        this.#losses.delete(source);
+        this.#losses.delete(source.description);
         return this.#takeSnapshot(event);
     }
   }
 
-  /** Once for a source, not for each of its mounts, and again when the cause is another one. */
+  /** Once for a datastore, not for each source or mount of it, and again when the cause is another one. */
   #logLoss(source: Source, { code, message }: BirdfeedError): void {
-    if (this.#losses.get(source) === message) return;
-    this.#losses.set(source, message);
+    if (this.#losses.get(source.description) === message) return;
+    this.#losses.set(source.description, message);
     this.#deps.log.warn({ datastore: source.description, code, reason: message }, 'datastore lost');
   }
 

@@ -134,7 +134,10 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     if (isServed) return unchanged(computation);
     await endHold();
     if (store.state.value.pin !== null) return pinned(store.state.value.pin.generation, change);
-    if (deps.noop) return { type: 'would-change', change };
+    if (deps.noop) {
+      concludeGood(computation);
+      return { type: 'would-change', change };
+    }
     // The output changes anyhow: only then may a template's clock move on.
     if (rendering.asked.some(({ kind }) => kind === 'time')) {
       plan.lookups.renewTime();

@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { requireHelm } from '../../support/helm.ts';
-import { MANIFEST_DIR, parseManifests, podOf } from '../../support/manifests.ts';
+import {
+  MANIFEST_DIR,
+  type Manifest,
+  parseManifests,
+  podOf,
+  readManifests,
+} from '../../support/manifests.ts';
 
 const NAMES = ['kubernetes', 'etcd', 'route-reflector'];
 const isUpdate = process.env['UPDATE_DOCS'] === '1';
@@ -26,6 +32,13 @@ describe.each(NAMES)('the chart with values/%s.yaml', (name) => {
 });
 
 describe('the chart', () => {
+  it('gives birdfeed the rights of rbac.yaml', () => {
+    const rulesOf = (objects: readonly Manifest[]) =>
+      objects.find(({ kind }) => kind === 'ClusterRole')?.['rules'];
+    const rendered = parseManifests(helm.template(values('kubernetes')));
+    expect(rulesOf(rendered)).toEqual(rulesOf(readManifests('rbac.yaml')));
+  });
+
   it('says what is missing', () => {
     expect(() => helm.template([])).toThrow(/image: an image built from Containerfile is needed/);
     const [image, bird] = [set('image="a"'), set('bird.image="b"')];
