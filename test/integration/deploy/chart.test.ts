@@ -39,6 +39,17 @@ describe('the chart', () => {
     expect(rulesOf(rendered)).toEqual(rulesOf(readManifests('rbac.yaml')));
   });
 
+  it('lets birdfeed read services and Secrets in Kubernetes beside etcd when asked to, and nothing else', () => {
+    const objects = parseManifests(helm.template([...values('etcd'), ...set('etcd.services=true')]));
+    const resources = objects
+      .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
+      .flatMap(({ rules }) => (rules as { resources?: string[] }[]).flatMap((rule) => rule.resources ?? []));
+    expect(resources.sort()).toEqual(['endpointslices', 'namespaces', 'secrets', 'services']);
+    const pod = podOf(objects);
+    expect(pod.automountServiceAccountToken).toBe(true);
+    expect(pod.volumes?.map(({ name }) => name)).toEqual(['cache', 'socket', 'etcd-tls']);
+  });
+
   it('says what is missing', () => {
     expect(() => helm.template([])).toThrow(/image: an image built from Containerfile is needed/);
     const [image, bird] = [set('image="a"'), set('bird.image="b"')];

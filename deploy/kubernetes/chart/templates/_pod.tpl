@@ -9,7 +9,7 @@ spec:
   dnsPolicy: ClusterFirstWithHostNet
   priorityClassName: {{ .Values.priorityClassName }}
   serviceAccountName: {{ .Release.Name }}
-  automountServiceAccountToken: {{ eq .Values.datastore "kubernetes" }}
+  automountServiceAccountToken: {{ include "birdfeed.readsKubernetes" . }}
   terminationGracePeriodSeconds: 15
   nodeSelector: {{- toYaml .Values.nodeSelector | nindent 4 }}
   tolerations: {{- toYaml .Values.tolerations | nindent 4 }}
@@ -88,7 +88,7 @@ spec:
   {{- if .Values.nodeNameFromFile }}
     - { name: calico, hostPath: { path: /var/lib/calico, type: Directory } }
   {{- end }}
-  {{- range (ternary .Values.passwordSecrets list (eq .Values.datastore "etcd")) }}
+  {{- range (ternary list .Values.passwordSecrets (eq (include "birdfeed.readsKubernetes" .) "true")) }}
     - { name: password-{{ . }}, secret: { secretName: {{ . }}, defaultMode: 0440 } }
   {{- end }}
   {{- if .Values.templates }}
@@ -115,7 +115,7 @@ env:
   - { name: ETCD_CERT_FILE, value: /etcd-tls/etcd-cert }
   - { name: ETCD_KEY_FILE, value: /etcd-tls/etcd-key }
   {{- end }}
-  {{- if and .Values.passwordSecrets (eq .Values.datastore "etcd") }}
+  {{- if and .Values.passwordSecrets (eq (include "birdfeed.readsKubernetes" .) "false") }}
   - { name: BIRDFEED_SECRETS_DIR, value: /bgp-secrets }
   {{- end }}
   {{- with .Values.env }}{{ toYaml . | nindent 2 }}{{ end }}
@@ -135,7 +135,7 @@ volumeMounts:
   {{- if .Values.nodeNameFromFile }}
   - { name: calico, mountPath: /var/lib/calico, readOnly: true }
   {{- end }}
-  {{- range (ternary .Values.passwordSecrets list (eq .Values.datastore "etcd")) }}
+  {{- range (ternary list .Values.passwordSecrets (eq (include "birdfeed.readsKubernetes" .) "true")) }}
   - { name: password-{{ . }}, mountPath: /bgp-secrets/{{ . }}, readOnly: true }
   {{- end }}
   {{- if .Values.templates }}
@@ -156,4 +156,8 @@ volumeMounts:
 
 {{- define "birdfeed.etcdTls" -}}
 {{ and (eq .Values.datastore "etcd") (ne .Values.etcd.secret "") }}
+{{- end }}
+
+{{- define "birdfeed.readsKubernetes" -}}
+{{ or (eq .Values.datastore "kubernetes") .Values.etcd.services }}
 {{- end }}
