@@ -90,10 +90,9 @@ export class Host {
     );
   }
 
-  startBirdfeed(): void {
-    this.#birdfeed = this.#run(
-      this.flavour.daemons.flatMap(({ file }) => ['--control-socket', this.#socket(file)]),
-    );
+  startBirdfeed(...more: string[]): void {
+    const sockets = this.flavour.daemons.flatMap(({ file }) => ['--control-socket', this.#socket(file)]);
+    this.#birdfeed = this.#run([...sockets, ...more]);
   }
 
   /** Everything, in the order of a pod. */
@@ -167,6 +166,11 @@ export class Host {
   /** What birdfeed logged since its last start. */
   get log(): string {
     return this.#birdfeed?.output ?? '';
+  }
+
+  /** What BIRD logged since its last start. */
+  get birdLog(): string {
+    return this.#birds.map(({ output }) => output).join('\n');
   }
 
   /** How often BIRD has taken a configuration since its start. */

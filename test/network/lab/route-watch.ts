@@ -2,7 +2,7 @@ import { DaemonProcess } from '../../support/daemon-process.ts';
 import type { NetworkNode } from '../../support/netns.ts';
 import { until } from '../../support/wait.ts';
 
-/** A time in which a kernel had no route to a network, or (an appearance) had one. */
+/** A time in which a kernel had no route to a network, or (a blackhole) had that one. */
 export interface Outage {
   readonly prefix: string;
   /** Epoch, ms. */
@@ -17,6 +17,7 @@ interface Change {
   readonly prefix: string;
   /** The kernel has one route for each metric. */
   readonly metric: string;
+  readonly isBlackhole: boolean;
   readonly isGone: boolean;
 }
 
@@ -62,9 +63,10 @@ export class RouteWatch {
     return all.filter(({ from, ms }) => from + ms > since);
   }
 
-  /** When the kernel had a route to this network, from `since` (epoch, ms) until now. */
-  appearances(prefix: string, since: number): readonly Outage[] {
-    const all = spansOf(prefix, this.#changesOf(prefix), true, Date.now());
+  /** When the kernel had a blackhole for this network, from `since` (epoch, ms) until now. */
+  blackholes(prefix: string, since: number): readonly Outage[] {
+    const changes = this.#changesOf(prefix).filter(({ isBlackhole }) => isBlackhole);
+    const all = spansOf(prefix, changes, true, Date.now());
     return all.filter(({ from, ms }) => from + ms > since);
   }
 
@@ -122,5 +124,5 @@ function parseRoute(line: string, at: number, isGone: boolean): Change | null {
   const found = /^(?:(?:unicast|blackhole) )?([\da-f.:]+(?:\/\d+)?)\s/.exec(line);
   if (found === null || / table (?!main)/.test(line)) return null;
   const metric = / metric (\d+)/.exec(line)?.[1] ?? '0';
-  return { at, prefix: found[1] as string, metric, isGone };
+  return { at, prefix: found[1] as string, metric, isBlackhole: line.startsWith('blackhole'), isGone };
 }

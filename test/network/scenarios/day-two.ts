@@ -8,36 +8,28 @@ import {
   nodeKey,
   type Stored,
 } from '../../support/calico.ts';
-import { type Lab, sessionChanges } from '../lab/lab.ts';
+import type { Lab } from '../lab/lab.ts';
 import { eventually, type Finding, type Report } from '../lab/report.ts';
 import { longest } from '../lab/route-watch.ts';
 import type { Tor } from '../lab/tor.ts';
+import {
+  change,
+  type Expected,
+  everywhere,
+  onSwitch,
+  RESET_BOUND_MS,
+  routesNow,
+  type Scene,
+  type Seven,
+  SIX,
+} from './change.ts';
 import { CLUSTER_AS, keptRoutes, keptTraffic, POOLS, seconds, startAll } from './cluster.ts';
 import { CLIENTS, peers, REFLECTORS, reflector, type Six } from './reflectors.ts';
 
-/** The six, and one that joins. */
-export type Seven = Six | 'n7';
-
-const SIX = [...REFLECTORS, ...CLIENTS] as const;
-/** Within which sessions that were reset are back. Two BIRDs of 1.6 that connect to one another at once start over. */
-const RESET_BOUND_MS = { bird1: 75_000, bird2: 20_000 } as const;
+/** Over which time resets are spread, where they are. */
+const SPLAY_S = 40;
 const SPARE = { cidr: '10.245.0.0/16', block: '10.245.3.0/26' };
 const SERVICE = { range: '203.0.113.0/24', address: '203.0.113.5' };
-
-/** What an edit may touch, and nothing else: sessions, counted at both ends, and routes as {@link routesNow} names them. */
-interface Expected {
-  readonly reset?: number;
-  readonly added?: number;
-  readonly gone?: number;
-  readonly routesAdded?: readonly string[];
-  readonly routesGone?: readonly string[];
-}
-
-interface Scene {
-  readonly lab: Lab<Seven>;
-  readonly tor: Tor;
-  readonly report: Report;
-}
 
 /** What happens to a cluster with reflectors in its life. Begins with hosts that do not run yet. */
 export async function dayTwo(lab: Lab<Seven>, tor: Tor, report: Report): Promise<void> {
@@ -57,6 +49,7 @@ no others: sessions are counted at both ends on all six hosts. Pods of the clien
   await keptRoutes(lab, report, CLIENTS, began);
   await keptTraffic(lab, report, CLIENTS);
   await password(scene);
+  await spread(scene);
 }
 
 async function start(lab: Lab<Seven>, tor: Tor): Promise<Finding> {
@@ -188,12 +181,7 @@ async function password(scene: Scene): Promise<void> {
   // Each client with each reflector, both families, both ends; not the reflectors with each other or the switch.
   const reset = CLIENTS.length * REFLECTORS.length * 2 * 2;
   await lab.secret('bgp-passwords', 'fabric', 'first');
-  const withPassword = calicoPeer('clients-to-reflectors', {
-    nodeSelector: '!has(route-reflector)',
-    peerSelector: 'has(route-reflector)',
-    password: { secretKeyRef: { name: 'bgp-passwords', key: 'fabric' } },
-  });
-  await change(scene, 'clients and reflectors get a password', { reset }, () => lab.put(withPassword));
+  await change(scene, 'clients and reflectors get a password', { reset }, () => lab.put(clientsPeer({})));
   const began = Date.now();
   const bound = RESET_BOUND_MS[lab.hosts.n3.flavour.dialect];
   await change(scene, 'the password changes', { reset }, async () => {
@@ -206,81 +194,50 @@ async function password(scene: Scene): Promise<void> {
   });
 }
 
-/** Makes an edit, and looks until what should change has changed, all sessions are up, and nothing else is different. */
-async function change(
-  { lab, tor, report }: Scene,
-  step: string,
-  expected: Expected,
-  edit: () => Promise<number | null>,
-): Promise<void> {
-  const wanted = inWords(expected);
-  await report.step(step, wanted, async () => {
-    const [sessions, routes] = [await lab.sessions(...SIX), await routesNow(lab, tor)];
-    const began = Date.now();
-    const revision = await edit();
-    await caughtUp(lab, revision, began);
-    return eventually(async () => {
-      const [now, routesThen] = [await lab.sessions(...SIX), await routesNow(lab, tor)];
-      const down = [...now].filter(([, { isEstablished }]) => !isEstablished).map(([name]) => name);
-      const { reset, added, gone } = sessionChanges(sessions, now);
-      const seen = inWords({
-        ...{ reset: reset.length, added: added.length, gone: gone.length },
-        routesAdded: [...routesThen].filter((route) => !routes.has(route)),
-        routesGone: [...routes].filter((route) => !routesThen.has(route)),
-      });
-      return {
-        seen: down.length === 0 ? seen : `${seen}; down: ${down.join(', ')}`,
-        ok: seen === wanted && down.length === 0,
-      };
-    }, RESET_BOUND_MS[lab.hosts.n3.flavour.dialect]);
+/** The BGPPeer between clients and reflectors, with the password. */
+function clientsPeer(more: object): Stored {
+  return calicoPeer('clients-to-reflectors', {
+    nodeSelector: '!has(route-reflector)',
+    peerSelector: 'has(route-reflector)',
+    password: { secretKeyRef: { name: 'bgp-passwords', key: 'fabric' } },
+    ...more,
   });
 }
 
-/** The routes that are looked at: all of the switch, and those that BIRD has put into the kernel of a client. */
-async function routesNow(lab: Lab<Seven>, tor: Tor): Promise<ReadonlySet<string>> {
-  const { n5 } = lab.hosts;
-  const kernel = [...(await n5.kernelRoutes(4)).keys(), ...(await n5.kernelRoutes(6)).keys()];
-  return new Set([
-    ...[...(await tor.networks())].map(onSwitch),
-    ...kernel.map((network) => `${network} on n5`),
-  ]);
-}
-
-function onSwitch(network: string): string {
-  return `${network} on the switch`;
-}
-
-function everywhere(network: string): readonly string[] {
-  return [onSwitch(network), `${network} on n5`];
-}
-
-/** Waits until every birdfeed has seen this revision, has looked at it, and its BIRD runs what came of it. */
-async function caughtUp(lab: Lab<Seven>, revision: number | null, began: number): Promise<void> {
+/** A change of the same sessions that need not be made at both ends at once, spread over the fleet. */
+async function spread({ lab, report }: Scene): Promise<void> {
   for (const name of SIX) {
-    const found = await eventually(async () => {
-      const { mounts, bird, data, confirmedAt } = await lab.hosts[name].status();
-      const newest = Math.max(...mounts.filter(({ kind }) => kind === 'etcd').map((mount) => mount.revision));
-      const hasLooked = revision === null || (newest >= revision && Date.parse(confirmedAt ?? '') >= began);
-      const ok = hasLooked && bird.state === 'applied' && data.state === 'fresh';
-      return { seen: `revision ${newest}, ${bird.state}`, ok };
-    }, 30_000);
-    if (!found.ok) throw new Error(`${name} has not caught up with revision ${revision}: ${found.seen}`);
+    await lab.hosts[name].stopBirdfeed();
+    lab.hosts[name].startBirdfeed('--splay-hard', `${SPLAY_S}s`);
   }
+  await Promise.all(SIX.map((name) => lab.hosts[name].settled()));
+  const apart = SPLAY_S / 4;
+  const step = `a timer changes, with \`--splay-hard ${SPLAY_S}s\``;
+  const began = Date.now();
+  await report.step(step, `the reflectors at least ${apart} s apart, all sessions back`, async () => {
+    const generations = await generationsOf(lab);
+    await lab.put(clientsPeer({ maxRestartTime: '60s' }));
+    const moments = new Map<Six, number>();
+    await eventually(async () => {
+      for (const [name, number] of await generationsOf(lab))
+        if (number !== generations.get(name) && !moments.has(name)) moments.set(name, Date.now() - began);
+      return { seen: '', ok: moments.size === SIX.length };
+    }, 2_000 * SPLAY_S);
+    await allEstablished(lab);
+    const seen = SIX.map((name) => `${name} at ${seconds(moments.get(name) ?? Number.NaN)}`).join(', ');
+    const ok = Math.abs((moments.get('n1') ?? 0) - (moments.get('n2') ?? 0)) >= apart * 1_000;
+    return { seen, ok: ok && moments.size === SIX.length };
+  });
+  const bound = RESET_BOUND_MS[lab.hosts.n3.flavour.dialect];
+  await report.step('routes between clients', `away for at most ${seconds(bound)}`, async () => {
+    const away = longest(outagesOfClients(lab, began));
+    return { seen: away === 0 ? 'none away' : `for up to ${seconds(away)}`, ok: away < bound };
+  });
 }
 
-function inWords({ reset = 0, added = 0, gone = 0, routesAdded = [], routesGone = [] }: Expected): string {
-  const sessions = [
-    `${reset} sessions reset`,
-    ...(added > 0 ? [`${added} new`] : []),
-    ...(gone > 0 ? [`${gone} gone`] : []),
-  ].join(', ');
-  const list = (routes: readonly string[]) => [...routes].sort().join(', ');
-  return [
-    sessions,
-    ...(routesAdded.length > 0 ? [`new: ${list(routesAdded)}`] : []),
-    ...(routesGone.length > 0 ? [`away: ${list(routesGone)}`] : []),
-    ...(routesAdded.length + routesGone.length === 0 ? ['routes as before'] : []),
-  ].join('; ');
+async function generationsOf(lab: Lab<Seven>): Promise<ReadonlyMap<Six, number | undefined>> {
+  const all = SIX.map(async (name) => [name, (await lab.hosts[name].status()).generation?.number] as const);
+  return new Map(await Promise.all(all));
 }
 
 function outagesOfClients(lab: Lab<Seven>, since: number) {

@@ -26,7 +26,7 @@ birdfeed publishes, then a publisher that puts each file in its place by itself 
   await report.step('birdfeed', 'the blackhole is never in the kernel', async () => {
     const began = Date.now();
     apart = await rounds(lab, node);
-    const seen = node.watch.appearances(RANGE, began);
+    const seen = node.watch.blackholes(RANGE, began);
     return { seen: `${2 * ROUNDS} changes, ${inWords(seen)}`, ok: seen.length === 0 };
   });
   await report.step('file by file', 'it is, between two files', () => fileByFile(node, apart!));
@@ -77,15 +77,15 @@ async function fileByFile(node: Host, [withRange, without]: readonly [Files, Fil
       reloads += count.reloads;
       refused += count.refused;
     }
-  const seen = node.watch.appearances(RANGE, began);
+  const seen = node.watch.blackholes(RANGE, began);
   return {
     seen: `${2 * ROUNDS} changes, ${reloads} reloads, ${refused} refused, ${inWords(seen)}`,
     ok: seen.length > 0,
   };
 }
 
-function inWords(appearances: readonly { readonly ms: number }[]): string {
-  if (appearances.length === 0) return 'never in the kernel';
-  const longest = Math.max(...appearances.map(({ ms }) => ms));
-  return `in the kernel ${appearances.length} times, for up to ${seconds(longest)}`;
+function inWords(blackholes: readonly { readonly ms: number }[]): string {
+  if (blackholes.length === 0) return 'never in the kernel';
+  const longest = Math.max(...blackholes.map(({ ms }) => ms));
+  return `in the kernel ${blackholes.length} times, for up to ${seconds(longest)}`;
 }

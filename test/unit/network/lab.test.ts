@@ -3,8 +3,8 @@ import { parsePaths, parseSession } from '../../network/lab/bird-view.ts';
 import { cut } from '../../network/lab/per-file.ts';
 import { spansOf } from '../../network/lab/route-watch.ts';
 
-const there = (at: number, metric = '32') => ({ at, prefix: 'p', metric, isGone: false });
-const gone = (at: number, metric = '32') => ({ at, prefix: 'p', metric, isGone: true });
+const there = (at: number, metric = '32') => ({ at, prefix: 'p', metric, isBlackhole: false, isGone: false });
+const gone = (at: number, metric = '32') => ({ at, prefix: 'p', metric, isBlackhole: false, isGone: true });
 
 describe('the watch on a kernel', () => {
   it('counts from when the last route to a network goes until one is back', () => {
