@@ -236,7 +236,9 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     const [first] = errors;
     if (first === undefined) return conclude('published', null);
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-    conclude('faulted', `${first.subject}: ${first.message}${more}`);
+    // Of a file the message begins with its name, and the line.
+    const what = first.message.startsWith(first.subject) ? '' : `${first.subject}: `;
+    conclude('faulted', `${what}${first.message}${more}`);
   }
 
   function fault(error: BirdfeedError): RunOutcome {

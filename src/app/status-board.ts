@@ -28,6 +28,9 @@ export function createStatusBoard(
 }
 
 const WORSE = new Set(['waiting-for-node', 'stale', 'cached', 'degraded', 'held', 'unapplied']);
+/** Reasons that every start and every change has for a moment. */
+const PASSING =
+  /^waiting for the first answer |^waiting for BIRD’s answer$|^generation \d+ is not loaded yet$/;
 
 const AXES = ['data', 'config', 'bird'] as const;
 type Axis = (typeof AXES)[number];
@@ -36,15 +39,22 @@ type Axis = (typeof AXES)[number];
 function logMoves(before: Status, after: Status, told: Map<Axis, string>, log: Logger): void {
   for (const axis of AXES) {
     const { state, reason } = after[axis];
+    const isPassing = reason === null || PASSING.test(reason);
     const isSame = state === before[axis].state;
-    // Before the first answer the reason names whatever was not read yet, one thing after another.
-    const isPassing = reason === null || reason.startsWith('waiting for the first answer');
     if (isSame && (isPassing || told.get(axis) === `${state} ${reason}`)) continue;
     told.set(axis, `${state} ${reason}`);
-    // Every start on a cache passes through `cached`; with a reason it is there to stay.
-    const level = WORSE.has(state) && !(state === 'cached' && isPassing) ? 'warn' : 'info';
-    log[level]({ axis, state, reason, set: after.set }, `${axis} is now ${state}`);
+    log[levelOf(state, before[axis].state, isPassing)](
+      { axis, state, reason, set: after.set },
+      `${axis} is now ${state}`,
+    );
   }
   if (after.latched && !before.latched)
     log.info({ generation: after.generation?.number, set: after.set }, 'ready');
+}
+
+/** Every start on a cache passes through `cached`, and every change through `unapplied`: that is worth no warning. */
+function levelOf(state: string, before: string, isPassing: boolean): 'debug' | 'info' | 'warn' {
+  if (state === 'unapplied' && isPassing) return 'debug';
+  if (state === 'unknown') return before === 'unknown' ? 'info' : 'warn';
+  return WORSE.has(state) && !(state === 'cached' && isPassing) ? 'warn' : 'info';
 }

@@ -31,3 +31,22 @@ it('does not repeat a reason that comes back after one that was only passing', (
     status.report({ type: 'data', event: 'lost', reason });
   expect(lines.slice(1)).toEqual(['warn data is now stale: refused', 'warn data is now stale: timed out']);
 });
+
+it('makes no fuss of a change that BIRD takes, and some of a BIRD that dies', () => {
+  const { lines, board: status } = board();
+  status.report({ type: 'bird', event: 'acknowledged', reason: null });
+  for (const reason of ['generation 2 is not loaded yet', 'waiting for BIRD’s answer'])
+    status.report({ type: 'bird', event: 'behind', reason });
+  status.report({ type: 'bird', event: 'acknowledged', reason: null });
+  status.report({ type: 'bird', event: 'behind', reason: 'BIRD refused line 3' });
+  status.report({ type: 'bird', event: 'unreachable', reason: 'it died' });
+  status.report({ type: 'bird', event: 'unreachable', reason: 'not started' });
+  expect(lines).toEqual([
+    'info bird is now applied: ',
+    'debug bird is now unapplied: generation 2 is not loaded yet',
+    'info bird is now applied: ',
+    'warn bird is now unapplied: BIRD refused line 3',
+    'warn bird is now unknown: it died',
+    'info bird is now unknown: not started',
+  ]);
+});
