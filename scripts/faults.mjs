@@ -43,8 +43,9 @@ async function main(args) {
   }
 }
 
-/** The rows as a Markdown table, in the order of the suite. */
-function table(rows) {
+/** The rows as a Markdown table, file by file. */
+function table(unsorted) {
+  const rows = unsorted.toSorted((a, b) => (a.group < b.group ? -1 : Number(a.group > b.group)));
   const cells = rows.map(({ fault, runs, converged, bound, worst, peakMiB }) => [
     fault,
     runs,

@@ -66,6 +66,7 @@ export class SetRuntime {
   #cancelLookups: () => void = () => {};
   #cancelConfirm: () => void = () => {};
   #isStopped = false;
+  #hasPruned = false;
 
   constructor(deps: SetRuntimeDeps) {
     this.#deps = deps;
@@ -142,6 +143,8 @@ export class SetRuntime {
     this.#cancelLookups();
     const outcome = await this.#loop.run();
     if (outcome.type === 'published') await this.#published(outcome.generation, outcome.previous);
+    // A process that was killed in time after time may have left more than are kept.
+    else if (!this.#hasPruned && !this.#deps.noop) await this.#prune([]);
     this.#watchLookups();
     return outcome;
   }
@@ -174,11 +177,17 @@ export class SetRuntime {
   }
 
   async #published(generation: Generation, previous: Generation | null): Promise<void> {
-    const { store, options, log, onPublished } = this.#deps;
+    const { store, onPublished } = this.#deps;
     onPublished(generation, previous);
     // Not when a roll-back came meanwhile: it has told everybody already.
     if (store.current === generation) this.#reload.tell(generation, true);
-    await store.prune(options.keep, previous === null ? [] : [previous.number]).catch((error: unknown) => {
+    await this.#prune(previous === null ? [] : [previous.number]);
+  }
+
+  async #prune(protect: readonly number[]): Promise<void> {
+    const { store, options, log } = this.#deps;
+    this.#hasPruned = true;
+    await store.prune(options.keep, protect).catch((error: unknown) => {
       log.warn({ reason: asBirdfeedError(error).message }, 'old generations not removed');
     });
   }

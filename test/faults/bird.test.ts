@@ -77,7 +77,7 @@ for (const [name, flavour] of FLAVOURS) {
 
   fault(
     `${name} killed with -9, and started with an old file`,
-    { runs: 15, short, bound: 4_000 },
+    { runs: 8, short, bound: 4_000 },
     untapped,
     async (world, random) =>
       settles(
@@ -93,7 +93,7 @@ for (const [name, flavour] of FLAVOURS) {
 
   fault(
     `${name} stopped, away for a while, and started from current`,
-    { runs: 10, short: 0, bound: 4_000 },
+    { runs: 6, short: 0, bound: 4_000 },
     untapped,
     async (world, random) =>
       settles(
@@ -114,7 +114,7 @@ for (const [name, flavour] of FLAVOURS) {
       ),
   );
 
-  fault(`${name} hung`, { runs: 10, short, bound: 5_000 }, untapped, async (world, random) =>
+  fault(`${name} hung`, { runs: 6, short, bound: 5_000 }, untapped, async (world, random) =>
     settles(
       world,
       random,
@@ -129,7 +129,7 @@ for (const [name, flavour] of FLAVOURS) {
 
   fault(
     `${name} slow: 300 ms for each word, both ways`,
-    { runs: 8, short: 0, bound: 5_000 },
+    { runs: 5, short: 0, bound: 5_000 },
     () => makeWorld(etcd35, { flavour }),
     async (world, random) =>
       settles(
@@ -147,7 +147,7 @@ for (const [name, flavour] of FLAVOURS) {
 
   fault(
     `${name} killed at one of the commands that it is given`,
-    { runs: 20, short, bound: 6_000 },
+    { runs: 12, short, bound: 6_000 },
     // Without a binary of its own it has the running BIRD check, too.
     () => makeWorld(etcd35, { flavour, watchArgs: ['--bird-binary', '/nonexistent/bird'] }),
     async (world, random, index) => {
@@ -233,7 +233,7 @@ describe('a configuration', () => {
   ] as const) {
     fault(
       `${name} refuses the configuration: ${which}new content each time`,
-      { runs: 8, short: 0, bound: 5_000 },
+      { runs: 5, short: 0, bound: 5_000 },
       async () => {
         const confdir = await badTemplate(flavour, 'nonsense here;');
         return makeWorld(etcd35, {
@@ -247,7 +247,7 @@ describe('a configuration', () => {
 
   fault(
     'BIRD 2.0.12 dies of the configuration, its supervisor starts it from current',
-    { runs: 6, short: 1, bound: 10_000 },
+    { runs: 4, short: 1, bound: 10_000 },
     async () => {
       const confdir = await badTemplate(BIRD2, `define deadly = "${'a'.repeat(4_096)}";`);
       const world = await makeWorld(etcd35, {
@@ -293,7 +293,7 @@ function superviseBird(world: World) {
 
 fault(
   'a BIRD of the wrong version in the place of the right one',
-  { runs: 6, short: 1, bound: 4_000 },
+  { runs: 4, short: 1, bound: 4_000 },
   () => makeWorld(etcd35),
   async (world, random) => {
     const { birdfeed, taps } = world;

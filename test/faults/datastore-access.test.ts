@@ -20,7 +20,7 @@ describe('authentication', () => {
   ] as const) {
     fault(
       `${version} whose ${kind} token has run out`,
-      { runs: 8, short: kind === 'jwt' ? 1 : 0, bound: 6_000 },
+      { runs: 5, short: kind === 'jwt' ? 1 : 0, bound: 6_000 },
       () =>
         makeWorld(binary, {
           etcd: { token: { kind, ttlSeconds: 2 } },
@@ -46,7 +46,7 @@ describe('TLS', () => {
 
   fault(
     'etcd 3.5 with all certificates replaced',
-    { runs: 6, bound: 6_000 },
+    { runs: 4, bound: 6_000 },
     async () => {
       const authority = await createCa(await testDir());
       const [server, client] = [await authority.issue('server'), await authority.issue('client')];
@@ -102,7 +102,7 @@ async function revive({ members }: { members: readonly EtcdServer[] }): Promise<
 describe('a cluster of three', () => {
   fault(
     'etcd 3.5, leader of three, killed with -9',
-    { runs: 8, bound: 8_000 },
+    { runs: 5, bound: 8_000 },
     makeCluster,
     async (world, random, index) => {
       await revive(world);
@@ -115,7 +115,7 @@ describe('a cluster of three', () => {
 
   fault(
     'etcd 3.5, any of three, killed with -9',
-    { runs: 8, short: 0, bound: 8_000 },
+    { runs: 5, short: 0, bound: 8_000 },
     makeCluster,
     async (world, random, index) => {
       await revive(world);

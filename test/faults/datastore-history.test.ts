@@ -53,7 +53,7 @@ async function losesAndMends(
 for (const [version, binary] of ETCDS) {
   fault(
     `${version} wiped, and filled again`,
-    { runs: 6, short: version === 'etcd 3.4' ? 1 : 0, bound: 6_000 },
+    { runs: 4, short: version === 'etcd 3.4' ? 1 : 0, bound: 6_000 },
     () => makeWorld(binary, { data: calicoMesh(5) }),
     async (world) => {
       const { client } = world.etcd;
@@ -68,7 +68,7 @@ for (const [version, binary] of ETCDS) {
 
   fault(
     `${version} restored from an older snapshot`,
-    { runs: 6, short: version === 'etcd 3.5' ? 1 : 0, bound: 6_000 },
+    { runs: 4, short: version === 'etcd 3.5' ? 1 : 0, bound: 6_000 },
     () => makeWorld(binary, { data: calicoMesh(5) }),
     async (world, _random, index) => {
       const snapshot = await world.etcd.snapshot();

@@ -25,7 +25,7 @@ const NO_MESH = calicoConfiguration({ nodeToNodeMeshEnabled: false, asNumber: 64
 
 fault(
   'etcd 3.5 with 20 MB of keys, compacted while away',
-  { runs: 5, short: 0, bound: 10_000, patience: 40_000 },
+  { runs: 3, short: 0, bound: 10_000, patience: 40_000 },
   () =>
     makeWorld(etcd35, {
       etcd: { args: ['--max-request-bytes', '20000000'] },
@@ -47,7 +47,7 @@ fault(
 
 fault(
   'etcd 3.4 with a value of 1 MB, cut while it is on its way',
-  { runs: 8, bound: 5_000 },
+  { runs: 5, bound: 5_000 },
   () => makeWorld(etcd34),
   (world, random, index) =>
     strikeOnce(world, random, index, async ({ proxy, etcd }) => {
@@ -60,7 +60,7 @@ fault(
 
 fault(
   'etcd 3.5 with 5,000 events in one revision',
-  { runs: 8, bound: 10_000, patience: 30_000 },
+  { runs: 5, bound: 10_000, patience: 30_000 },
   () => makeWorld(etcd35, { etcd: { args: ['--max-txn-ops', '8192', '--max-request-bytes', '20000000'] } }),
   (world, random, index) =>
     strikeOnce(world, random, index, async ({ etcd }) => {

@@ -19,7 +19,7 @@ interface EtcdFault {
 const FAULTS: Readonly<Record<string, EtcdFault>> = {
   'killed with -9 and started again': {
     bound: 6_000,
-    runs: 10,
+    runs: 6,
     strike: async (world, random) => {
       await changePeers(world, random, between(random, 0, 3));
       await world.etcd.kill9();
@@ -28,7 +28,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   },
   'told to end and started again': {
     bound: 6_000,
-    runs: 8,
+    runs: 5,
     short: 0,
     strike: async (world, random) => {
       await changePeers(world, random, between(random, 0, 2));
@@ -39,7 +39,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   },
   'stopped in place for a while': {
     bound: 6_000,
-    runs: 8,
+    runs: 5,
     strike: async (world, random) => {
       await changePeers(world, random, between(random, 0, 1));
       await world.etcd.pause();
@@ -57,24 +57,24 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
       return async () => etcd.resume();
     },
   },
-  'refusing connections': { bound: 4_000, runs: 10, strike: behindProxy('refuse') },
-  'accepting connections and saying nothing': { bound: 6_000, runs: 8, strike: behindProxy('silent') },
-  'behind a firewall that drops SYNs': { bound: 6_000, runs: 8, strike: behindProxy('drop') },
-  'behind a network that loses everything': { bound: 6_000, runs: 8, strike: behindProxy('freeze') },
+  'refusing connections': { bound: 4_000, runs: 6, strike: behindProxy('refuse') },
+  'accepting connections and saying nothing': { bound: 6_000, runs: 5, strike: behindProxy('silent') },
+  'behind a firewall that drops SYNs': { bound: 6_000, runs: 5, strike: behindProxy('drop') },
+  'behind a network that loses everything': { bound: 6_000, runs: 5, strike: behindProxy('freeze') },
   'cut off after some bytes of a backlog': {
     bound: 4_000,
-    runs: 40,
+    runs: 30,
     short: 2,
     strike: async (world, random, index) => {
       await world.proxy.setMode('refuse');
       await changePeers(world, random, 5);
-      world.proxy.cutAfter(1 + index * 97);
+      world.proxy.cutAfter(1 + index * 130);
       return () => world.proxy.setMode('pass');
     },
   },
   'reset again and again': {
     bound: 4_000,
-    runs: 10,
+    runs: 6,
     strike: async (world, random) => {
       for (let more = between(random, 2, 6); more > 0; more -= 1) {
         await changePeers(world, random);
@@ -86,7 +86,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   },
   '300 ms away': {
     bound: 6_000,
-    runs: 8,
+    runs: 5,
     strike: async (world, random) => {
       world.proxy.setLatency(300);
       if (random() < 0.5) world.proxy.cut();
@@ -97,7 +97,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   },
   'compacted while away': {
     bound: 4_000,
-    runs: 10,
+    runs: 6,
     strike: async (world, random) => {
       await world.proxy.setMode('refuse');
       await changePeers(world, random, between(random, 0, 3));

@@ -84,7 +84,7 @@ describe('a disk', () => {
     return elapsed;
   }
 
-  fault('the disk full', { runs: 12, bound: 8_000 }, worldOnDisk, (world, random) =>
+  fault('the disk full', { runs: 8, bound: 8_000 }, worldOnDisk, (world, random) =>
     suffers(world, random, /ENOSPC; the file system is full/, async () => {
       const { bavail, bsize } = statfsSync(world.disk);
       const ballast = join(world.disk, 'ballast');
@@ -95,7 +95,7 @@ describe('a disk', () => {
 
   fault(
     'the cache mounted read-only under a running birdfeed',
-    { runs: 12, bound: 8_000 },
+    { runs: 8, bound: 8_000 },
     worldOnDisk,
     (world, random) =>
       suffers(world, random, /EROFS; .*read-only/, async () => {

@@ -1,4 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, it } from 'vitest';
 
 /** Numbers in [0, 1). */
@@ -6,6 +7,8 @@ export type Random = () => number;
 
 /** One row of the table that `npm run test:faults` prints. */
 export interface FaultRow {
+  /** The file that the fault is in. */
+  readonly group: string;
   readonly fault: string;
   readonly runs: number;
   readonly converged: number;
@@ -54,13 +57,14 @@ export function fault<T extends object & Subject>(
   const timeout = 60_000 + planned * ((bound ?? 0) + patience);
   it(name, { timeout }, async () => {
     const random = randomFrom(`${seed} ${name}`);
+    const group = basename(expect.getState().testPath ?? '', '.test.ts');
     let [converged, worst, peak] = [0, 0, 0];
     const subject = await arrange();
     const step = subject.places === undefined ? 1 : isFull ? 1 : 11;
     const end = subject.places ?? planned;
     const count = Math.ceil(end / step);
     const record = (): void =>
-      recordRow({ fault: name, runs: count, converged, bound, worst, peakMiB: peak || null });
+      recordRow({ group, fault: name, runs: count, converged, bound, worst, peakMiB: peak || null });
     try {
       for (let index = 0; index < end; index += step) {
         const ms = await round(subject, random, index).catch((cause: Error) => {
