@@ -101,6 +101,50 @@ test('docs/architecture.md names files and tests that are there', () => {
   expect(paths.map(([, path]) => path!).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
+describe('docs/reliability.md', () => {
+  const text = read('docs/reliability.md');
+  const cells = (line: string): string[] => line.split('|').map((cell) => cell.trim());
+
+  test('names tests that are there, for every promise', () => {
+    const promises = text.split('\n').filter((line) => line.startsWith('| ') && line.includes('`test/'));
+    expect(promises.length).toBeGreaterThan(20);
+    for (const line of promises) {
+      const named = [...line.matchAll(/`(test\/[\w/-]+\.test\.ts)`|"([^"]+)"/g)];
+      expect(named.some(([, , name]) => name !== undefined)).toBe(true);
+      let source = '';
+      for (const [, path, name] of named) {
+        if (path !== undefined) source = read(path);
+        else expect(source, line).toContain(`'${name}'`);
+      }
+    }
+  });
+
+  test('shows faults of the suite, each over within its bound in every run', () => {
+    const folder = join(root, 'test/faults');
+    const sources = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const suite = sources.join('\n');
+    const rows = text.split('\n').filter((line) => /^\|.*\|\s*\d+ \|\s*\d+ \|/.test(line));
+    expect(rows.length).toBeGreaterThan(50);
+    for (const row of rows) {
+      const [, fault = '', runs, converged, bound = '', worst = ''] = cells(row);
+      // The beginning of a name may be put together, from a version or the kind of command.
+      expect(
+        endsOf(fault).some((end) => suite.includes(end)),
+        fault,
+      ).toBe(true);
+      expect(converged, fault).toBe(runs);
+      if (bound !== '') expect(Number.parseFloat(worst), fault).toBeLessThanOrEqual(Number.parseFloat(bound));
+    }
+  });
+
+  /** A name without none to five of its first words. */
+  function endsOf(name: string): string[] {
+    const words = name.split(' ');
+    const ends = words.slice(0, 6).map((_, from) => words.slice(from).join(' '));
+    return ends.filter((end) => end.length >= 4);
+  }
+});
+
 test('docs/decisions/README.md lists every decision', () => {
   const listed = [...read('docs/decisions/README.md').matchAll(/\]\((\d{4}-[\w-]+\.md)\)/g)].map(
     ([, name]) => name!,
