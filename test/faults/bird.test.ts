@@ -228,8 +228,8 @@ async function refuses(world: World, flavour: Flavour, configures: number): Prom
 
 describe('a configuration', () => {
   for (const [name, flavour] of [
-    ['BIRD 2.0.12 refuses the configuration', BIRD2],
-    ['BIRD 1.6.8: one of two daemons refuses the configuration', BIRD1],
+    ['BIRD 2.0.12 refuses the configuration: new content each time', BIRD2],
+    ['BIRD 1.6.8 refuses the configuration: one of two daemons, new content each time', BIRD1],
   ] as const) {
     fault(
       name,

@@ -58,14 +58,12 @@ export function fault<T extends object & Subject>(
   it(name, { timeout }, async () => {
     const random = randomFrom(`${seed} ${name}`);
     const group = basename(expect.getState().testPath ?? '', '.test.ts');
-    let [converged, worst, peak] = [0, 0, 0];
-    const subject = await arrange();
-    const step = subject.places === undefined ? 1 : isFull ? 1 : 11;
-    const end = subject.places ?? planned;
-    const count = Math.ceil(end / step);
-    const record = (): void =>
-      recordRow({ group, fault: name, runs: count, converged, bound, worst, peakMiB: peak || null });
+    let [count, converged, worst, peak] = [planned, 0, 0, 0];
     try {
+      const subject = await arrange();
+      const step = subject.places === undefined || isFull ? 1 : 11;
+      const end = subject.places ?? planned;
+      count = Math.ceil(end / step);
       for (let index = 0; index < end; index += step) {
         const ms = await round(subject, random, index).catch((cause: Error) => {
           throw new Error(`run ${index} of ${end}, seed ${seed}: ${cause.message}`, { cause });
@@ -75,7 +73,7 @@ export function fault<T extends object & Subject>(
         converged += 1;
       }
     } finally {
-      record();
+      recordRow({ group, fault: name, runs: count, converged, bound, worst, peakMiB: peak || null });
     }
     if (bound !== null) expect(worst, 'the slowest run, in ms').toBeLessThanOrEqual(bound);
   });
