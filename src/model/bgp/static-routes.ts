@@ -2,7 +2,7 @@ import { byText } from '../../core/order.ts';
 import { familyOf, hostNetwork, isSingle } from '../calico/ip.ts';
 import type { BgpPeerResource, BlockAffinityResource } from '../calico/types.ts';
 import type { FamilyInputs } from './family.ts';
-import { addressOf, type Claim, isFor } from './peerings.ts';
+import { addressOf, type Claim, isFor, isGlobal } from './peerings.ts';
 import type { StaticRoute } from './types.ts';
 
 /** The blocks of this node in one family: its affinities, or its pod CIDRs with host-local IPAM. */
@@ -62,7 +62,13 @@ function hostRouteComment({ name }: BgpPeerResource): string {
 function peersWithoutSession({ cluster, node, family, options }: FamilyInputs): readonly BgpPeerResource[] {
   if (!options.compat.hostRoutesAtBothEnds) return [];
   if (node === undefined || addressOf(node, family) !== null) return [];
-  return cluster.peers.filter(
-    (peer) => peer.reachableBy !== null && familyOf(peer.reachableBy) === family && isFor(peer, node),
+  const mine = cluster.peers.filter(
+    (peer) => peer.peerAddress !== null && familyOf(peer.peerAddress) === family && isFor(peer, node),
   );
+  const ranked = [...mine.filter(isGlobal), ...mine.filter((peer) => !isGlobal(peer))];
+  // The first one of an address and port counts, so it is put in last.
+  const winners = ranked
+    .toReversed()
+    .map((peer) => [`${peer.peerAddress} ${peer.peerPort ?? 179}`, peer] as const);
+  return [...new Map(winners).values()].filter(({ reachableBy }) => reachableBy !== null);
 }

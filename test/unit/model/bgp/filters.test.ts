@@ -57,6 +57,15 @@ describe('a rule of a BGPFilter', () => {
     expect(run(notEqual, route('10.1.2.0/24'), false, true).decision).toBe('accept');
   });
 
+  it('with Equal and lengths of which none is given is about the network alone, where Calico matches nothing', () => {
+    const equal = [
+      { cidr: '10.1.0.0/16', matchOperator: 'Equal' as const, prefixLength: { min: null, max: null } },
+    ];
+    expect(accepts(equal, '10.1.0.0/16')).toBe(true);
+    expect(accepts(equal, '10.1.2.0/24')).toBe(false);
+    expect(run(equal, route('10.1.0.0/16'), false, true).decision).toBe('reject');
+  });
+
   it('matches source, interface, community, AS path and priority', () => {
     expect(accepts([{ source: 'RemotePeers' }], '10.0.0.0/8')).toBe(true);
     expect(accepts([{ source: 'RemotePeers' }], '10.0.0.0/8', { source: 'static' })).toBe(false);

@@ -305,5 +305,19 @@ describe('static routes', () => {
       peer('other', { node: 'b', peerAddress: '198.51.100.2', asNumber: 65_001, reachableBy: '10.0.0.254' }),
     ];
     expect(prefixes({ peers })).toEqual(['198.51.100.1/32 10.0.0.254']);
+    expect(prefixes({ peers }, asCalico).sort()).toEqual([
+      '10.0.0.1/32 10.0.0.254',
+      '10.0.0.2/32 10.0.0.254',
+      '198.51.100.1/32 10.0.0.254',
+    ]);
+  });
+
+  it("lead to a node's peers although it has no address itself, when Calico is asked for", () => {
+    const to = (name: string, reachableBy: string, more = {}) =>
+      peer(name, { peerAddress: '198.51.100.1', asNumber: 65_001, reachableBy, ...more });
+    const addressless = { nodes: [node('a', null, { v6: 'fd00::1/64' })] };
+    const peers = [to('b', '10.0.0.252', { node: 'a' }), to('c', '10.0.0.253'), to('d', '10.0.0.254')];
+    expect(prefixes({ ...addressless, peers })).toEqual([]);
+    expect(prefixes({ ...addressless, peers }, asCalico)).toEqual(['198.51.100.1/32 10.0.0.253']);
   });
 });

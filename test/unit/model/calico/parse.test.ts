@@ -410,6 +410,7 @@ describe('resources', () => {
       { clusterIPs: [], families: [] },
     ],
     [{ clusterIP: 'None' }, { clusterIPs: [] }],
+    [{ clusterIP: 'None', clusterIPs: ['10.96.0.1'] }, { clusterIPs: [] }],
     [{ clusterIP: 'fd96::1' }, { clusterIPs: ['fd96::1'], families: [6] }],
     [
       { externalTrafficPolicy: '', loadBalancerIP: '' },
