@@ -265,6 +265,8 @@ export class Reflector {
     // Whatever is wrong with the answer of a watch, a list is the way out; lost connections are resumed.
     const isAnswer = isForeignPosition(error) || isUnknownKind(error) || isProtocol(error);
     if (isAnswer) this.#held = null;
+    // Who does not answer at all may be dead, or the way there: the next request dials, and asks who is there.
+    else if (!(error instanceof StatusError)) reached?.line.transport.retire();
     const failure = failureOf(error, reached?.line.server ?? '');
     const cause = `${failure.code} ${failure.message}`;
     if (this.#cause !== cause) {
