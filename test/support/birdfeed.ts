@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Without any capability, so that modes and owners count for root, too: he is then uid 0 and nothing more. */
   readonly unprivileged?: boolean;
+  /** As another user, with this group and no other, and without any capability. Only root can. */
+  readonly as?: { readonly uid: number; readonly gid: number };
   /** Reads a little of standard output and closes it, as head does. */
   readonly closeOutput?: boolean;
 }
@@ -66,12 +68,13 @@ class BirdfeedProcess {
   #stderr = '';
   #rest = '';
 
-  constructor(args: readonly string[], { env = {}, cwd, unprivileged, closeOutput }: RunOptions) {
+  constructor(args: readonly string[], { env = {}, cwd, unprivileged, as, closeOutput }: RunOptions) {
     if (!existsSync(BUNDLE)) throw new Error(`${BUNDLE} is missing: run node scripts/build.mjs`);
     const node = [process.execPath, BUNDLE, ...args];
     const drops = unprivileged === true && process.getuid?.() === 0;
-    const drop = ['setpriv', '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs', '--'];
-    const [file, ...rest] = [...(drops ? drop : []), ...node] as [string, ...string[]];
+    const user = as === undefined ? [] : ['--reuid', `${as.uid}`, '--regid', `${as.gid}`, '--clear-groups'];
+    const drop = ['setpriv', ...user, '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs', '--'];
+    const [file, ...rest] = [...(drops || as !== undefined ? drop : []), ...node] as [string, ...string[]];
     this.#child = spawn(file, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },

@@ -1,3 +1,4 @@
+import { NOT_IN_BIRD_STRING } from '../../core/bird-text.ts';
 import type { Cluster, SecretKeyRef } from '../calico/types.ts';
 
 /** Why a session that should have a password cannot have it. */
@@ -38,8 +39,8 @@ function fault(id: PasswordFault, detail: string): Password {
 function whatIsWrong(value: string): string | null {
   if (value === '') return 'is empty';
   if (/[\r\n]$/.test(value)) return 'ends with a line break (made with "echo" instead of "printf"?)';
-  if (/[\u0000-\u001f\u007f]/.test(value)) return 'holds a control character';
   if (value.includes('"')) return 'holds a double quote, which BIRD cannot express';
+  if (NOT_IN_BIRD_STRING.test(value)) return 'holds a control character';
   if (Buffer.byteLength(value) > MAX_PASSWORD_BYTES) return `is longer than ${MAX_PASSWORD_BYTES} bytes`;
   return null;
 }

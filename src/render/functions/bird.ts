@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { NOT_IN_BIRD_STRING } from '../../core/bird-text.ts';
 import type { TemplateFunction } from './types.ts';
 
 /**
@@ -16,7 +17,7 @@ export function birdString(value: unknown): string {
   if (bytes > MAX_STRING_BYTES) {
     throw new Error(`has ${bytes} bytes; a BIRD string may have ${MAX_STRING_BYTES}`);
   }
-  const bad = /["\u0000-\u001f\u007f\u0085\u2028\u2029]/.exec(text);
+  const bad = NOT_IN_BIRD_STRING.exec(text);
   if (bad !== null) {
     const what = bad[0] === '"' ? 'a double quote' : 'a control character';
     throw new Error(`has ${what} at character ${bad.index + 1}, which BIRD cannot hold in a string`);

@@ -93,7 +93,7 @@ describe.each(FLAVOURS)('two reflectors of %s', (_name, flavour) => {
 /** When the change was published, milliseconds since the epoch. */
 async function resetDone(birdfeed: Birdfeed, host: Host): Promise<number> {
   const { generation } = await birdfeed.reaches('the reset', ({ deferred, generation: made }) => {
-    return deferred === null && (made?.number ?? 0) > 1 && /restart time 90/.test(config(host));
+    return deferred === null && (made?.number ?? 0) > 1 && !/restart time 60/.test(config(host));
   });
   return Date.parse(generation?.createdAt ?? '');
 }
