@@ -19,7 +19,8 @@ import { findConfd } from './lib/confd.mjs';
 import { Etcd } from './lib/etcd.mjs';
 import { loads, machine, versions } from './lib/machine.mjs';
 import { readOptions, USAGE } from './lib/options.mjs';
-import { measureRun } from './lib/processes.mjs';
+import { cleanedUp, measureRun } from './lib/processes.mjs';
+import { measureScale, nameOf, scalePlot } from './lib/scale.mjs';
 import { table } from './lib/table.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,14 +30,17 @@ async function main() {
   if (options.help) return console.log(USAGE);
   if (options.build) await build();
   const bundle = options.birdfeed ?? join(root, 'dist', 'birdfeed.js');
-  const binaries = await provisioned();
+  const binaries = await provisioned(options);
   const directory = await mkdtemp(join(tmpdir(), 'bfbench-'));
   const loadBefore = loads();
   const started = new Date();
   try {
+    const given = { options, binaries, bundle, directory };
     const sizes = [];
-    for (const size of options.nodes)
-      sizes.push(await measureSize(size, { options, binaries, bundle, directory }));
+    for (const size of options.sizes) sizes.push(await measureSize(size, given));
+    const scale = options.scale
+      ? await measureScale((size) => measureSize(size, given), options.quick)
+      : null;
     const document = {
       format: 1,
       startedAt: started.toISOString(),
@@ -46,7 +50,8 @@ async function main() {
       machine: { ...(await machine(directory)), loadBefore, loadAfter: loads() },
       versions: await versions(bundle, binaries),
       sizes,
-      budgets: judge(sizes.at(-1), options),
+      ...(scale === null ? {} : { scale }),
+      budgets: judge(sizes, options),
     };
     await report(document, options);
   } finally {
@@ -58,42 +63,51 @@ async function report(document, options) {
   const text = `${JSON.stringify(document, null, 2)}\n`;
   console.error(table(document));
   if (options.compare !== null) {
-    console.error(comparison(document, JSON.parse(await readFile(options.compare, 'utf8'))));
+    const { lines, worse } = comparison(document, JSON.parse(await readFile(options.compare, 'utf8')));
+    console.error(lines.join('\n'));
+    if (worse.length > 0) process.exitCode = 1;
   }
+  if (options.svg !== null && document.scale !== undefined)
+    await writeFile(options.svg, scalePlot(document.scale));
   if (options.json !== null) await writeFile(options.json, text);
-  process.stdout.write(text);
+  await new Promise((resolve) => process.stdout.write(text, resolve));
 }
 
 /** All cases on one cluster, in the order in which later ones need what earlier ones found. */
 async function measureSize(size, { options, binaries, bundle, directory }) {
   const cluster = createCluster(size, options.valueBytes);
-  const own = join(directory, String(size));
-  await mkdir(own);
-  const progress = (what) => console.error(`  ${size} nodes: ${what}`);
+  const label = nameOf(size);
+  const own = await mkdtemp(join(directory, `${label.replaceAll(':', '-')}-`));
+  const progress = (what) => console.error(`  ${label} nodes: ${what}`);
   progress('loading etcd');
   const etcd = await Etcd.start(binaries.etcd, own);
   try {
     await etcd.putAll(cluster.entries());
     const bench = createBench({ options, cluster, etcd, bundle, binaries, directory: own, progress });
+    // The template for confd has nodes only.
+    if ((size.peers ?? 0) > 0) bench.confd = null;
     bench.sample = await sample(bench);
-    const result = { nodes: size, valueBytes: options.valueBytes, outputBytes: bench.sample.bytes.length };
-    const run = async (name, measure) => {
-      if (options.only.has(name)) result[name] = await measure(bench);
-    };
-    await run('floors', floors);
-    bench.floors = result.floors;
-    await run('onetime', onetime);
-    await run('boot', boot);
-    await run('change', changes);
-    await run('irrelevant', irrelevant);
-    await run('loop', loop);
-    await run('memory', memoryUse);
-    await run('storm', storm);
+    const result = { name: label, ...size, valueBytes: options.valueBytes };
+    result.outputBytes = bench.sample.bytes.length;
+    for (const [name, measure] of Object.entries(size.cases ?? CASES)) {
+      if (!options.only.has(name)) continue;
+      try {
+        result[name] = await cleanedUp(() => measure(bench));
+      } catch (error) {
+        // The other figures are still worth having.
+        progress(`${name} failed: ${error.message}`);
+        result.failed = { ...result.failed, [name]: error.message };
+        process.exitCode = 1;
+      }
+      if (name === 'floors') bench.floors = result.floors;
+    }
     return result;
   } finally {
     await etcd.close();
   }
 }
+
+const CASES = { floors, onetime, boot, change: changes, irrelevant, loop, memory: memoryUse, storm };
 
 /** What a case gets. */
 function createBench({ options, cluster, etcd, bundle, binaries, directory, progress }) {
@@ -149,7 +163,7 @@ async function build() {
 }
 
 /** The binaries that `npm test` provisions; BIRD is optional. */
-async function provisioned() {
+async function provisioned({ bird }) {
   const folder = join(root, '.binaries');
   const text = await readFile(join(folder, 'manifest.json'), 'utf8').catch(() => '{"binaries":{}}');
   const { binaries } = JSON.parse(text);
@@ -157,10 +171,12 @@ async function provisioned() {
   const etcd = path('etcd35', 'etcd') ?? path('etcd34', 'etcd');
   if (etcd === null)
     throw new Error('no etcd here; node scripts/binaries.mjs fetches what the tests and this need');
-  return { etcd, bird: path('bird217', 'bird') ?? path('bird20', 'bird') };
+  return { etcd, bird: bird ?? path('bird217', 'bird') ?? path('bird20', 'bird') };
 }
 
 await main().catch((error) => {
   console.error(`bench: ${error.message}`);
   process.exitCode = 1;
 });
+// Not left to the event loop: something that was started and got lost would keep it going for ever.
+process.exit();

@@ -7,7 +7,7 @@ import { bytesWritten, cpuMs } from '../lib/processes.mjs';
 import { round } from '../lib/stats.mjs';
 
 export async function irrelevant(bench) {
-  const { cluster, etcd, program, newCache, progress } = bench;
+  const { options, cluster, etcd, program, newCache, progress } = bench;
   progress('irrelevant changes');
   const birdfeed = await Birdfeed.start({
     program,
@@ -16,7 +16,7 @@ export async function irrelevant(bench) {
   });
   try {
     await etcd.put(...cluster.relabelled(1, 'warm-up'));
-    await sleep(1_000);
+    await sleep(options.settleMs / 2);
     return {
       unreadKey: await phase(bench, birdfeed, (n) => [`${UNREAD_PREFIX}pod-${n}`, '{"spec":{}}']),
       invisible: await phase(bench, birdfeed, (n) => cluster.relabelled(cluster.peer(n), `zone-${n}`)),

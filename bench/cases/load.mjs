@@ -10,7 +10,7 @@ import { cpuMs, memory, until } from '../lib/processes.mjs';
 import { round } from '../lib/stats.mjs';
 
 /** The flags that docs/performance.md names for small machines. */
-export const SMALL_HEAP = ['--max-semi-space-size=2', '--max-old-space-size=64'];
+export const SMALL_HEAP = ['--max-semi-space-size=2', '--max-old-space-size=96'];
 
 export async function memoryUse(bench) {
   return {
@@ -19,7 +19,12 @@ export async function memoryUse(bench) {
   };
 }
 
-async function memoryRun(bench, nodeFlags, label) {
+/** Resident memory after some changes, without the storms. */
+export function memorySettled(bench) {
+  return memoryRun(bench, [], 'memory, settled', 0);
+}
+
+async function memoryRun(bench, nodeFlags, label, events = bench.options.events) {
   const { options, cluster, etcd, program, newCache, progress } = bench;
   progress(label);
   const birdfeed = await startBirdfeed(bench, { program, nodeFlags, cache: await newCache() });
@@ -29,21 +34,21 @@ async function memoryRun(bench, nodeFlags, label) {
       await etcd.put(...cluster.changed(cluster.peer(n)));
       await sleep(Math.min(options.intervalMs, 100));
     }
-    await sleep(2_000);
+    await sleep(options.settleMs);
     const settled = memory(birdfeed.pid);
     const series = [];
-    for (let left = options.events; left > 0; left -= 10_000) {
+    for (let left = events; left > 0; left -= 10_000) {
       await etcd.putMany(puts(cluster, Math.min(left, 10_000)));
       await shows(birdfeed, cluster);
       series.push(round(memory(birdfeed.pid).rssMiB));
     }
-    await sleep(2_000);
+    await sleep(options.settleMs);
     const end = memory(birdfeed.pid);
     return {
       loadedMiB: round(loaded),
       settledMiB: round(settled.rssMiB),
       settledPeakMiB: round(settled.peakMiB),
-      events: options.events,
+      events,
       afterEventsMiB: round(end.rssMiB),
       peakMiB: round(end.peakMiB),
       seriesMiB: series,
@@ -134,10 +139,15 @@ async function shows(program, cluster, content = () => program.content()) {
     const found =
       content()
         .toString('latin1')
-        .match(/neighbor \S+ as \d+;/g) ?? [];
+        .match(/neighbor 10\.\S+ as \d+;/g) ?? [];
     return found.length === wanted.size && found.every((line) => wanted.has(line));
   };
-  if (!isFinal()) return program.switches.next(performance.now(), isFinal, 120_000);
+  if (!isFinal()) {
+    const ended = program.process.exited.then(() => {
+      throw new Error(`it ended: ${program.process.output.slice(-500)}`);
+    });
+    return Promise.race([program.switches.next(performance.now(), isFinal, 120_000), ended]);
+  }
   // The notice of a switch may still be under way; none follows the one that is final.
   await sleep(50);
   return program.switches.times.at(-1);

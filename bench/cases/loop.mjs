@@ -20,7 +20,7 @@ export async function loop(bench) {
   const starts = [];
   const loads = [];
   const perChange = [];
-  const rounds = Math.min(3, options.runs);
+  const rounds = options.quick ? 1 : Math.min(3, options.runs);
   for (let turn = 0; turn < rounds; turn += 1) {
     const file = join(bench.directory, `loop-${cluster.size}-${turn}`);
     let answeredAt = null;
@@ -36,7 +36,7 @@ export async function loop(bench) {
     });
     try {
       const publishedAt = epoch(birdfeed.switches.times[0]);
-      await sleep(1_000);
+      await sleep(options.settleMs / 2);
       const changedAt = [];
       for (let n = 0; n < options.changes; n += 1) {
         changedAt.push(epoch(performance.now()));

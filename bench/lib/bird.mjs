@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { Background, until } from './processes.mjs';
+import { Background, whenReady } from './processes.mjs';
 
 const UNSHARE = ['unshare', ...(process.getuid() === 0 ? [] : ['--map-root-user']), '--net', '--'];
 
@@ -32,17 +32,12 @@ export class Bird {
       socket,
     ];
     const bird = new Bird(new Background(unshare, [...isolated, ...shell]), socket);
-    await until(
-      () =>
-        bird.command('show status').then(
-          () => true,
-          () => false,
-        ),
-      {
-        what: 'BIRD',
-        process: bird.process,
-      },
-    );
+    const answers = () =>
+      bird.command('show status').then(
+        () => true,
+        () => false,
+      );
+    await whenReady(bird.process, answers, 'BIRD');
     return bird;
   }
 

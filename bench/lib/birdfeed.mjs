@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { freePorts } from './etcd.mjs';
-import { Background, cleanEnvironment, until } from './processes.mjs';
+import { Background, cleanEnvironment, whenReady } from './processes.mjs';
 import { Switches } from './switches.mjs';
 
 /** What stands in for "no datastore": the port that nothing listens on (RFC 863's, which nobody runs any more). */
@@ -37,10 +37,13 @@ export class Birdfeed {
       new Background(process.execPath, args, { env: cleanEnvironment(env), onLine }),
       { switches, cache: what.cache, port },
     );
-    await until(() => birdfeed.publishedFile() !== null && complete(birdfeed.content()), {
-      what: 'the first generation',
-      process: birdfeed.process,
-    });
+    const isPublished = () => birdfeed.publishedFile() !== null && complete(birdfeed.content());
+    try {
+      await whenReady(birdfeed.process, isPublished, 'the first generation');
+    } catch (error) {
+      switches.close();
+      throw error;
+    }
     return birdfeed;
   }
 

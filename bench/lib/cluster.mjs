@@ -9,10 +9,11 @@ export const UNREAD_PREFIX = `${PREFIX}/workloadendpoints/`;
 const FIRST_AS = 4_200_000_000;
 
 /**
- * A cluster of `size` nodes in a full mesh. Every node has an AS number of its own, by which a change shows in the output:
+ * A cluster of `nodes` nodes in a full mesh, with `peers` BGPPeers that all nodes have, each with one of `filters`
+ * BGPFilters. Every node has an AS number of its own, by which a change shows in the output:
  * `as(index)` is the one in force, `changed(index)` gives the key and value with another one.
  */
-export function createCluster(size, valueBytes) {
+export function createCluster({ nodes: size, peers = 0, filters = 0 }, valueBytes) {
   const revisions = new Array(size).fill(0);
   const asNumber = (index) => FIRST_AS + ((revisions[index] * size + index) % 90_000_000);
   const entry = (index, label) => [
@@ -28,6 +29,8 @@ export function createCluster(size, valueBytes) {
       ...revisions.map((_, index) => entry(index, 'a')),
       [`${PREFIX}/ippools/default`, POOL],
       [`${PREFIX}/bgpconfigurations/default`, CONFIGURATION],
+      ...Array.from({ length: filters }, (_, index) => filterEntry(index)),
+      ...Array.from({ length: peers }, (_, index) => peerEntry(index, filters)),
     ],
     changed(index) {
       revisions[index] += 1;
@@ -72,6 +75,43 @@ function nodeValue(index, asNumber, label, bytes) {
   const missing = bytes - Buffer.byteLength(JSON.stringify(value));
   value.metadata.annotations['projectcalico.org/kube-labels'] = 'x'.repeat(Math.max(0, missing));
   return JSON.stringify(value);
+}
+
+function filterName(index) {
+  return `filter-${String(index).padStart(4, '0')}`;
+}
+
+/** Prefixes differ, so that no two filters could share anything. */
+function filterEntry(index) {
+  const cidr = `10.${Math.floor(index / 250)}.${index % 250}.0/24`;
+  const value = {
+    kind: 'BGPFilter',
+    apiVersion: 'projectcalico.org/v3',
+    metadata: { name: filterName(index) },
+    spec: {
+      exportV4: [
+        { action: 'Reject', matchOperator: 'In', cidr, prefixLength: { min: 25, max: 32 } },
+        { action: 'Accept', matchOperator: 'Equal', cidr },
+      ],
+      importV4: [{ action: 'Reject', matchOperator: 'NotIn', cidr }],
+    },
+  };
+  return [`${PREFIX}/bgpfilters/${value.metadata.name}`, JSON.stringify(value)];
+}
+
+function peerEntry(index, filters) {
+  const name = `peer-${String(index).padStart(5, '0')}`;
+  const value = {
+    kind: 'BGPPeer',
+    apiVersion: 'projectcalico.org/v3',
+    metadata: { name },
+    spec: {
+      peerIP: `172.${16 + Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${1 + (index % 250)}`,
+      asNumber: 64_512 + (index % 1_000),
+      ...(filters === 0 ? {} : { filters: [filterName(index % filters)] }),
+    },
+  };
+  return [`${PREFIX}/bgppeers/${name}`, JSON.stringify(value)];
 }
 
 const POOL = JSON.stringify({

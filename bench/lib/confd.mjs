@@ -3,7 +3,7 @@
 import { accessSync, constants, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Background, cleanEnvironment, until } from './processes.mjs';
+import { Background, cleanEnvironment, whenReady } from './processes.mjs';
 import { Switches } from './switches.mjs';
 
 export function findConfd() {
@@ -59,7 +59,12 @@ export class Confd {
       switches,
       prepared.dest,
     );
-    await until(() => complete(confd.content()), { what: 'the first file of confd', process: confd.process });
+    try {
+      await whenReady(confd.process, () => complete(confd.content()), 'the first file of confd');
+    } catch (error) {
+      switches.close();
+      throw error;
+    }
     return confd;
   }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Background, until } from './processes.mjs';
+import { Background, whenReady } from './processes.mjs';
 
 /** etcd refuses transactions of more operations (`--max-txn-ops`). */
 const MAX_TXN_OPERATIONS = 128;
@@ -28,7 +28,7 @@ export class Etcd {
         () => true,
         () => false,
       );
-    await until(answers, { what: 'etcd', process: server });
+    await whenReady(server, answers, 'etcd');
     return etcd;
   }
 
@@ -59,13 +59,17 @@ export class Etcd {
     }
   }
 
-  /** Puts one after the other on several connections; resolves when the last is acknowledged. */
+  /** Puts on several connections, those of one key in order; resolves when the last is acknowledged. */
   async putMany(entries, connections = 32) {
     let next = 0;
+    const latest = new Map();
     const worker = async () => {
       while (next < entries.length) {
         const [key, value] = entries[next++];
-        await this.put(key, value);
+        const earlier = latest.get(key) ?? Promise.resolve();
+        const put = earlier.then(() => this.put(key, value));
+        latest.set(key, put);
+        await put;
       }
     };
     await Promise.all(Array.from({ length: connections }, worker));

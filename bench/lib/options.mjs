@@ -6,7 +6,8 @@ export const USAGE = `Usage: npm run bench -- [OPTIONS]
 
 Drives the bundle against a real etcd and a real BIRD 2 and prints one JSON document; a table goes to standard error.
 
-  --nodes N,N        numbers of Calico nodes [1000,10000]
+  --nodes N[:P[:F]],…  clusters by numbers of Calico nodes, and of BGPPeers and BGPFilters where given
+                     [1000,5000:2600:500,10000]
   --value-bytes N    size of each Node resource [608]
   --changes N        single changes per cell [40]
   --interval MS      from one change to the next [350]
@@ -15,9 +16,13 @@ Drives the bundle against a real etcd and a real BIRD 2 and prints one JSON docu
   --events N         events of the memory run [20000]
   --only CASE,...    only these cases (floors, change, irrelevant, onetime, boot, loop, memory, storm)
   --quick            small numbers, for CI: seconds instead of minutes
+  --scale            also one thing at a time: nodes to 20,000, BGPPeers to 5,000, BGPFilters to 1,000
+  --svg FILE         where --scale draws its curves [docs/performance-scale.svg]
   --full             100,000 events in the memory run, more changes
   --json FILE        write the document to FILE too
-  --compare FILE     print ratios against a document of an earlier run
+  --compare FILE     print ratios against a document of an earlier run; exit with 1 when a figure that does not depend on
+                     the machine (a ratio to confd, to a floor, memory) is worse by half
+  --bird FILE        a BIRD 2 to measure with [the one that the tests use]
   --birdfeed FILE    the bundle to measure [dist/birdfeed.js]
   --no-build         measure the bundle as it is
   --help`;
@@ -25,7 +30,7 @@ Drives the bundle against a real etcd and a real BIRD 2 and prints one JSON docu
 const QUICK = { nodes: '200', changes: '4', interval: '120', runs: '2', storm: '300', events: '300' };
 const FULL = { changes: '100', runs: '15', events: '100000' };
 const DEFAULTS = {
-  nodes: '1000,10000',
+  nodes: '1000,5000:2600:500,10000',
   'value-bytes': '608',
   changes: '40',
   interval: '350',
@@ -44,8 +49,8 @@ export function readOptions(argv) {
     args: [...argv],
     options: {
       ...Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, text])),
-      ...{ only: text, json: text, compare: text, birdfeed: text },
-      ...{ quick: flag, full: flag, help: flag, 'no-build': flag },
+      ...{ only: text, json: text, compare: text, bird: text, birdfeed: text, svg: text },
+      ...{ scale: flag, quick: flag, full: flag, help: flag, 'no-build': flag },
     },
   });
   const given = { ...DEFAULTS, ...(values.quick ? QUICK : {}), ...(values.full ? FULL : {}), ...values };
@@ -54,7 +59,7 @@ export function readOptions(argv) {
   if (unknown !== undefined)
     throw new Error(`--only: unknown case "${unknown}"; there are ${CASES.join(', ')}`);
   return {
-    nodes: given.nodes.split(',').map((part) => wholeNumber('nodes', part)),
+    sizes: given.nodes.split(',').filter(Boolean).map(sizeOf),
     valueBytes: wholeNumber('value-bytes', given['value-bytes']),
     changes: wholeNumber('changes', given.changes),
     intervalMs: wholeNumber('interval', given.interval),
@@ -62,12 +67,26 @@ export function readOptions(argv) {
     storm: wholeNumber('storm', given.storm),
     events: wholeNumber('events', given.events),
     only: new Set(only),
+    // What is slept through for things to settle.
+    settleMs: values.quick === true ? 300 : 2_000,
     quick: values.quick === true,
+    scale: values.scale === true,
+    svg: values.scale === true ? (values.svg ?? 'docs/performance-scale.svg') : null,
     json: values.json ?? null,
     compare: values.compare ?? null,
+    bird: values.bird ?? null,
     birdfeed: values.birdfeed ?? null,
     build: values['no-build'] !== true && values.birdfeed === undefined,
     help: values.help === true,
+  };
+}
+
+function sizeOf(text) {
+  const [nodes, peers, filters] = text.split(':');
+  return {
+    nodes: wholeNumber('nodes', nodes),
+    ...(peers === undefined ? {} : { peers: wholeNumber('nodes', peers) }),
+    ...(filters === undefined ? {} : { filters: wholeNumber('nodes', filters) }),
   };
 }
 

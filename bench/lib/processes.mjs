@@ -13,6 +13,17 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+/** Runs `work`; where it fails, what it started and left running is stopped. */
+export async function cleanedUp(work) {
+  const before = new Set(running);
+  try {
+    return await work();
+  } catch (error) {
+    for (const child of running) if (!before.has(child)) child.kill('SIGKILL');
+    throw error;
+  }
+}
+
 /**
  * Environment of what is measured: Node reads the file that NODE_EXTRA_CA_CERTS names at every start, which is a cost of
  * the machine and not of the program.
@@ -81,6 +92,16 @@ export async function until(probe, { what, timeoutMs = 60_000, everyMs = 20, pro
       throw new Error(`waiting for ${what}: ${how}\n${program?.output ?? ''}`);
     }
     await sleep(everyMs);
+  }
+}
+
+/** As `until`, for a program that has just been started: one that does not get there is stopped, or nothing could end. */
+export async function whenReady(program, probe, what) {
+  try {
+    return await until(probe, { what, process: program });
+  } catch (error) {
+    await program.stop('SIGKILL');
+    throw error;
   }
 }
 

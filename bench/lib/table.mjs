@@ -1,13 +1,16 @@
 // The document for people.
 
+import { scaleLines } from './scale.mjs';
+
 export function table(document) {
   const { machine, versions, sizes, budgets } = document;
   const lines = [
     `${machine.model}, ${machine.cpus} CPUs, ${machine.fileSystem}, Node ${machine.node}, load ${machine.loadBefore[0]} before and ${machine.loadAfter[0]} after`,
     [versions.birdfeed, versions.etcd, versions.bird, versions.confd ?? 'no confd'].join('; '),
     ...sizes.flatMap(sizeLines),
+    ...scaleLines(document.scale ?? {}),
     '',
-    budgets.apply ? 'budgets' : `budgets (they are for 10,000 nodes, this is ${budgets.nodes})`,
+    budgets.apply ? 'budgets' : 'budgets (not for clusters of this size)',
     ...budgets.rows.map(budgetLine),
   ];
   return lines.join('\n');
@@ -17,7 +20,7 @@ function sizeLines(size) {
   const { floors, change, irrelevant, onetime, boot, loop, memory, storm } = size;
   const lines = [
     '',
-    `${size.nodes} nodes of ${size.valueBytes} bytes, ${size.outputBytes} bytes of configuration; ms are p50 / p95`,
+    `${size.nodes} nodes of ${size.valueBytes} bytes, ${size.peers ?? 0} BGPPeers, ${size.filters ?? 0} BGPFilters, ${size.outputBytes} bytes of configuration; ms are p50 / p95`,
   ];
   const add = (what, ...parts) => lines.push(`  ${what.padEnd(34)} ${parts.filter(Boolean).join(', ')}`);
   if (floors !== undefined) {
@@ -87,6 +90,8 @@ function sizeLines(size) {
         `CPU ${cell.cpuMs}`,
       );
   }
+  for (const [name, reason] of Object.entries(size.failed ?? {}))
+    add(name, `FAILED: ${reason.split('\n')[0]}`);
   return lines;
 }
 
@@ -108,6 +113,6 @@ function ratios({ toConfd, cpuToConfd, toFloor }) {
 }
 
 function budgetLine({ what, figure, budget, unit, met }) {
-  const verdict = met === null ? 'not measured' : met ? 'met' : 'MISSED';
+  const verdict = met === null ? '-' : met ? 'met' : 'MISSED';
   return `  ${verdict.padEnd(13)} ${what.padEnd(52)} ${figure ?? '-'} (at most ${budget} ${unit})`;
 }
