@@ -26,7 +26,7 @@ export interface FeedDeps {
   onMounts(mounts: readonly MountStatus[], isSnapshot: boolean): void;
   /** The tree changed, or the connection did: look again. */
   onChange(): void;
-  /** Entries of a snapshot that is still being read, so that parsing is spread over its pages. */
+  /** Entries of a snapshot that is still being read, or of changes, so that parsing is spread over what arrives. */
   prepare(entries: readonly Entry[]): void;
 }
 
@@ -230,6 +230,8 @@ export class Feed {
         return this.#changed();
       case 'changes':
         this.#advance(prefix, event.position);
+        // In a storm there is time for it now, between the batches, and none when the last one has come.
+        this.#deps.prepare(event.changes.flatMap((change) => (change.type === 'put' ? [change.entry] : [])));
         if (tree.applyChanges(event.mount, event.changes).length > 0) this.#changed();
         return;
       case 'snapshot':

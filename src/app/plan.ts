@@ -18,12 +18,13 @@ import { compileSchemas } from '../model/keys/schema.ts';
 import type { ProducerResult } from '../model/types.ts';
 import { createEngine, type Engine } from '../render/engine.ts';
 import { sealContent } from '../render/mark.ts';
-import { renderResources } from '../render/render-resources.ts';
+import { type RenderJob, renderResources } from '../render/render-resources.ts';
 import { createLookups, type Lookups, renderResolved } from '../render/resolve.ts';
 import { SHIPPED_TEMPLATES } from '../render/shipped-templates.ts';
 import { fileExists, systemDns } from '../render/system-lookups.ts';
 import { DIALECTS, type Dialect } from '../render/types.ts';
 import { findGroup, findUser } from './file-group.ts';
+import { growingParts } from './growing-view.ts';
 import { configurationDirectories } from './paths.ts';
 import type { Computation, Rendering, SetPlan } from './set-plan.ts';
 import { unionMounts } from './union-mounts.ts';
@@ -145,6 +146,16 @@ async function makePlan(
     ),
     reloads: resources.flatMap((resource) => commandOf(resource, resource.reloadCmd, resource.name)),
     prepare: (entries) => calico?.prepare(entries),
+    async warmUp(view) {
+      if (calico === null || results.has(calico)) return;
+      const jobs = parts.filter(({ producer }) => producer === calico);
+      const isAlwaysThere = (key: string): boolean => key.endsWith(`/${nodeName}`);
+      const prefixes = mounts.map(({ prefix }) => prefix);
+      await growingParts(view, prefixes, isAlwaysThere, (part) => {
+        results.set(calico, calico.compute(part, results.get(calico)));
+        renderResources(jobsOf(jobs, results), engine, deps.lookups.table());
+      }).catch(() => undefined);
+    },
     compute(view) {
       for (const producer of producers) results.set(producer, producer.compute(view, results.get(producer)));
       shown = results;
@@ -275,12 +286,7 @@ async function renderParts(
   engine: Engine,
   lookups: Lookups,
 ): Promise<Rendering> {
-  const jobs = parts.map(({ resource: { file, src, name }, producer }) => ({
-    file,
-    src,
-    name,
-    context: results.get(producer)!.context,
-  }));
+  const jobs = jobsOf(parts, results);
   const {
     files: texts,
     errors,
@@ -290,6 +296,18 @@ async function renderParts(
   const endless = unresolved.length === 0 ? [] : [endlessLookups(parts)];
   const { files, contentDigest } = sealContent(texts);
   return { files, contentDigest, faults: [...errors.values(), ...endless], asked };
+}
+
+function jobsOf(
+  parts: readonly Part[],
+  results: ReadonlyMap<Part['producer'], ProducerResult>,
+): readonly RenderJob[] {
+  return parts.map(({ resource: { file, src, name }, producer }) => ({
+    file,
+    src,
+    name,
+    context: results.get(producer)!.context,
+  }));
 }
 
 function endlessLookups(parts: readonly Part[]): BirdfeedError {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BackoffPolicy, backoffDelay } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
@@ -13,7 +13,7 @@ import type { SetCommand } from './set-plan.ts';
 /** A generation as the daemons are asked for it. Reads the files, for the marks that they define. */
 export function wantedGeneration(generation: Generation, trialSeconds: number | null): WantedGeneration {
   const marks = generation.stamp.files.map(
-    ({ name }) => [name, findMark(readFileSync(join(generation.directory, name)))] as const,
+    ({ name }) => [name, markOf(join(generation.directory, name))] as const,
   );
   return {
     generation: generation.number,
@@ -22,6 +22,23 @@ export function wantedGeneration(generation: Generation, trialSeconds: number | 
     marks: Object.fromEntries(marks),
     ...(trialSeconds === null ? {} : { trialSeconds }),
   };
+}
+
+/** Where a mark nearly always stands: most of a file with thousands of sessions need not be read for it. */
+const HEAD_BYTES = 16 * 1024;
+
+function markOf(path: string): string | null {
+  return findMark(headOf(path)) ?? findMark(readFileSync(path));
+}
+
+function headOf(path: string): Uint8Array {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const descriptor = openSync(path, 'r');
+  try {
+    return head.subarray(0, readSync(descriptor, head));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** `reload_cmd` of resources, seen by the name that the state file keeps acknowledgements under. */

@@ -28,6 +28,8 @@ export interface SetLoopDeps extends PublishDeps {
   readonly fs: CacheFs;
   readonly log: Logger;
   readonly noop: boolean;
+  /** Whether others need the event loop while much is computed for the first time. */
+  readonly warmsUp: boolean;
   readonly guard: SetGuard;
   readonly deferral: SetDeferral;
   readonly copies: Copies;
@@ -90,8 +92,13 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   async function look(): Promise<RunOutcome> {
     isMeasured = false;
-    if (!feed.complete(plan.mounts) || !deps.mountsOpen()) return stillReading();
+    if (deps.warmsUp && isRead()) await plan.warmUp(deps.view);
+    if (!isRead()) return stillReading();
     return runOnData().catch((error: unknown) => fault(asBirdfeedError(error)));
+  }
+
+  function isRead(): boolean {
+    return feed.complete(plan.mounts) && deps.mountsOpen();
   }
 
   function stillReading(): RunOutcome {

@@ -55,6 +55,11 @@ export interface SetPlan {
   readonly reloads: readonly SetCommand[];
   /** Parses entries of a snapshot that is still being read, to spread the work. */
   prepare(entries: readonly Entry[]): void;
+  /**
+   * Spreads the work of the first `compute` and `render` over turns of the event loop, by doing it for growing parts of the
+   * tree. Never rejects: what fails, fails again with the whole tree.
+   */
+  warmUp(view: TreeView): Promise<void>;
   compute(view: TreeView): Computation;
   /** The model of what is rendered next; null for a set without BGP. */
   model(): NodeModel | null;

@@ -95,6 +95,7 @@ export class SetRuntime {
     });
     this.#loop = createSetLoop({
       ...deps,
+      warmsUp: !options.onetime,
       copies: this.#copies,
       onTrial: (contentDigest) => this.#reload.onTrial(contentDigest),
       deferral: this.#deferral,

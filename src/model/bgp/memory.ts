@@ -1,3 +1,4 @@
+import { nextDifference, sameElements } from '../../core/same.ts';
 import type { NodeResource } from '../calico/types.ts';
 
 /**
@@ -123,20 +124,19 @@ function patchNodes<T>(
   nodes: readonly NodeResource[],
   make: (node: NodeResource) => T | null,
 ): NodeMap<T> | null {
-  if (nodes.length !== previous.nodes.length) return null;
+  const { nodes: before, values: old, inputs, found } = previous;
+  if (nodes.length !== before.length) return null;
   let values: (T | null)[] | null = null;
-  for (let i = 0; i < nodes.length; i += 1) {
+  for (let i = nextDifference(nodes, before, 0); i < nodes.length; i = nextDifference(nodes, before, i + 1)) {
     const node = nodes[i]!;
-    const before = previous.nodes[i]!;
-    if (before === node) continue;
-    if (before.name !== node.name) return null;
-    const value = reuse(previous.values[i], make(node));
-    if (value === previous.values[i]) continue;
-    values ??= previous.values.slice();
+    if (before[i]!.name !== node.name) return null;
+    const value = reuse(old[i], make(node));
+    if (value === old[i]) continue;
+    values ??= old.slice();
     values[i] = value;
   }
-  if (values === null) return { ...previous, nodes };
-  return { nodes, inputs: previous.inputs, values, found: present(values) };
+  if (values === null) return { nodes, inputs, values: old, found };
+  return { nodes, inputs, values, found: present(values) };
 }
 
 function renewNodes<T>(
@@ -150,11 +150,19 @@ function renewNodes<T>(
   let at = 0;
   for (let i = 0; i < nodes.length; i += 1) {
     const node = nodes[i]!;
-    while (previous !== undefined && at < previous.nodes.length && previous.nodes[at]!.name < node.name)
+    let before = previous?.nodes[at];
+    // Names are compared only where something came or went.
+    while (before !== undefined && before !== node && before.name < node.name) {
       at += 1;
-    const before = previous?.nodes[at];
-    if (before === node && sameInputs) values[i] = previous!.values[at]!;
-    else values[i] = before?.name === node.name ? reuse(previous!.values[at], make(node)) : make(node);
+      before = previous!.nodes[at];
+    }
+    if (before === undefined || (before !== node && before.name !== node.name)) {
+      values[i] = make(node);
+      continue;
+    }
+    const value = previous!.values[at]!;
+    values[i] = before === node && sameInputs ? value : reuse(value, make(node));
+    at += 1;
   }
   const found = present(values);
   const kept = previous !== undefined && sameElements(previous.found, found) ? previous.found : found;
@@ -165,13 +173,6 @@ function present<T>(values: readonly (T | null)[]): readonly T[] {
   const found: T[] = [];
   for (const value of values) if (value !== null) found.push(value);
   return found;
-}
-
-export function sameElements(a: readonly unknown[], b: readonly unknown[]): boolean {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i += 1) if (!Object.is(a[i], b[i])) return false;
-  return true;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { BirdfeedError } from '../../core/errors.ts';
+import { mapAgain, sameElements } from '../../core/same.ts';
 import { closest } from '../../core/suggest.ts';
 import type { Mount } from '../../datastore/types.ts';
 import type { Entry, TreeView } from '../../tree/types.ts';
@@ -11,7 +12,6 @@ import { explain, explainable } from './explain.ts';
 import type { Explanation } from './explain-types.ts';
 import { type KeptSessions, keepSessions } from './keep-sessions.ts';
 import { type KeptSecrets, keepSecrets, NO_SECRETS, secretProblems } from './kept-secrets.ts';
-import { sameElements } from './memory.ts';
 import type { ModelOptions } from './options.ts';
 import { reflectorHalf } from './reflectors.ts';
 import { createSummarise } from './summary.ts';
@@ -119,7 +119,7 @@ export function createCalicoProducer({
         interests,
         mounts: calicoMounts(scopeOf(interests)),
         sessions: summarise(model),
-        census: censusOf(state.reading.cluster, model, previous?.census ?? null),
+        census: censusOf(state.reading.cluster, model, before?.reading.cluster, previous?.census),
         lastGood: keepSameMap(previous?.lastGood, [...state.reading.lastGood, ...state.secrets.texts]),
       };
       states.set(result, state);
@@ -190,21 +190,31 @@ function quarantineProblem({ kind, name, field, message, reason, lastGoodUsed }:
   };
 }
 
-function censusOf(cluster: Cluster, model: NodeModel, before: Census | null): Census {
-  const names = (kind: string, items: readonly { readonly name: string }[]): readonly string[] => {
-    const known = before?.kinds[kind];
-    if (known?.length === items.length && items.every(({ name }, i) => name === known[i])) return known;
-    return items.map(({ name }) => name);
-  };
+function censusOf(
+  cluster: Cluster,
+  model: NodeModel,
+  before: Cluster | undefined,
+  known: Census | null | undefined,
+): Census {
+  const names = (
+    kind: string,
+    itemsOf: (cluster: Cluster) => readonly { readonly name: string }[],
+  ): readonly string[] =>
+    mapAgain(
+      itemsOf(cluster),
+      before === undefined ? [] : itemsOf(before),
+      known?.kinds[kind] ?? [],
+      ({ name }) => name,
+    );
   return {
     nodeName: model.settings.nodeName,
     nodePresent: model.nodePresent,
     address4: model.ipv4.address,
     address6: model.ipv6.address,
     kinds: {
-      Node: names('Node', cluster.nodes),
-      BGPPeer: names('BGPPeer', cluster.peers),
-      IPPool: names('IPPool', cluster.pools),
+      Node: names('Node', ({ nodes }) => nodes),
+      BGPPeer: names('BGPPeer', ({ peers }) => peers),
+      IPPool: names('IPPool', ({ pools }) => pools),
     },
   };
 }

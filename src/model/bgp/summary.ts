@@ -1,6 +1,6 @@
 import { hash, scryptSync } from 'node:crypto';
+import { mapAgain } from '../../core/same.ts';
 import type { SessionSummary } from '../types.ts';
-import { sameElements } from './memory.ts';
 import type { ModelDialect } from './options.ts';
 import type { FamilyModel, NodeModel, Session } from './types.ts';
 
@@ -32,17 +32,15 @@ export function createSummarise(dialect: ModelDialect): Summarise {
     if (shared !== around) {
       around = shared;
       sessions = [];
+      summaries = [];
       known = new WeakMap();
     }
-    const next = [...model.ipv4.sessions, ...model.ipv6.sessions];
-    const made = next.map((session, index) => {
-      // Looking at the same place first is much faster than the map, and nearly always right.
-      if (session === sessions[index]) return summaries[index]!;
+    const next = model.ipv4.sessions.concat(model.ipv6.sessions);
+    summaries = mapAgain(next, sessions, summaries, (session) => {
       const summary = known.get(session) ?? summaryOf(session, shared, dialect, digestOf);
       known.set(session, summary);
       return summary;
     });
-    if (!sameElements(made, summaries)) summaries = made;
     sessions = next;
     return summaries;
   };

@@ -1,7 +1,7 @@
 import { byText } from '../../core/order.ts';
 
-/** Enough that a shard of a map with 10,000 keys has under 100 of them. */
-const SHARDS = 128;
+/** Enough that a shard of a map with 10,000 keys has about ten of them, and that a few hundred new keys do not copy all. */
+const SHARDS = 1_024;
 
 /**
  * A map with text keys of which an altered copy is cheap: only the shards that changed are copied, where copying a Map of

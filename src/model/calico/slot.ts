@@ -1,3 +1,4 @@
+import { sameElements } from '../../core/same.ts';
 import { parseKey } from '../../datastore/keys.ts';
 import type { Entry } from '../../tree/types.ts';
 import { type Parsed, parseStored, parseValue } from './parse.ts';
@@ -152,6 +153,5 @@ function collect<K extends ResourceKind>(
 
 /** `previous` if it has the very same elements as `next`. */
 export function keepSame<T>(previous: readonly T[], next: readonly T[]): readonly T[] {
-  if (previous.length !== next.length) return next;
-  return next.every((element, index) => element === previous[index]) ? previous : next;
+  return sameElements(previous, next) ? previous : next;
 }

@@ -44,6 +44,7 @@ function planOf(data: Data, more: Partial<SetPlan> = {}): SetPlan {
     checks: [],
     reloads: [],
     prepare() {},
+    warmUp: async () => {},
     compute: () => ({
       problems: [],
       sessions: [],
