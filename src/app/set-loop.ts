@@ -1,5 +1,6 @@
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import { sameMap } from '../core/same.ts';
 import type { Mount } from '../datastore/types.ts';
 import type { CacheFs } from '../generation/fs.ts';
 import { type GuardVerdict, stampedCensus } from '../generation/guard.ts';
@@ -314,11 +315,4 @@ const ON_TRIAL = 'BIRD died while loading this configuration; the next BIRD is g
 export function reportGeneration(report: (fact: Fact) => void, { number, stamp }: Generation): void {
   const { contentDigest, createdAt, sessions } = stamp;
   report({ type: 'generation', generation: { number, contentDigest, createdAt, sessions: sessions.length } });
-}
-
-function sameMap(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
-  if (a === b) return true;
-  if (a.size !== b.size) return false;
-  for (const [key, value] of a) if (b.get(key) !== value) return false;
-  return true;
 }

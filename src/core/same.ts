@@ -34,3 +34,11 @@ export function mapAgain<A, B>(
   }
   return result ?? made;
 }
+
+/** Whether two maps have equal texts under equal keys. */
+export function sameMap(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (b.get(key) !== value) return false;
+  return true;
+}

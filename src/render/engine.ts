@@ -111,7 +111,7 @@ export function compileEngine(loaded: LoadedTemplates, options: CompileOptions =
     scope = own;
     const { asked, unresolved } = own;
     try {
-      const content = strict.piecesOf(() => env.render(name, context));
+      const content = strict.printed.piecesOf(() => env.render(name, context));
       return { content: unresolved.length === 0 ? content : null, asked, unresolved };
     } catch (error) {
       if (unresolved.length > 0) return { content: null, asked, unresolved };

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { decodePieces, encodeText, JoinedText, type Pieces } from '../core/joined-text.ts';
+import { decodePieces, JoinedText } from '../core/joined-text.ts';
 import { byText } from '../core/order.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { faultAt, TemplateFault } from './fault.ts';
 import type { Frame, TemplateContext } from './nunjucks-internals.ts';
+import { PrintedFragments } from './printed-fragments.ts';
 import type { Place } from './strict-compiler.ts';
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
@@ -40,10 +40,6 @@ const TEXT_MEMBERS = new Set([
 const ARRAY_MEMBERS = new Set(['length', 'join', 'includes', 'indexOf', 'slice', 'concat', 'at']);
 const MAP_MEMBERS = new Set(['get', 'has', 'size', 'keys', 'values', 'entries']);
 
-/** Nothing that a template prints can be taken for a stand-in: it holds a number that is drawn when the process starts. */
-const STAND_IN = `fragment ${randomBytes(8).toString('hex')} `;
-const STAND_INS = new RegExp(`\\0${STAND_IN}(\\d+)\\0`);
-
 /**
  * The functions that compiled templates call (`env.strict`). Everything that nunjucks lets pass silently is an error here:
  * a missing name or member, null in text or arithmetic, a loop over what is not a list, NaN, an object where text belongs.
@@ -54,8 +50,8 @@ export class StrictRuntime {
   private readonly filters: ReadonlyMap<string, Callable>;
   /** Text of fragments, per place of the tag. */
   private readonly fragments = new Map<number, JoinedText<object>>();
-  /** What fragments have printed in the rendering under way, in the order of their stand-ins. */
-  private printed: Pieces[] = [];
+  /** What fragments have printed in the rendering under way. */
+  readonly printed = new PrintedFragments();
 
   constructor(places: readonly Place[], filters: ReadonlyMap<string, Callable>) {
     this.places = places;
@@ -174,31 +170,12 @@ export class StrictRuntime {
     const list = Array.isArray(items) ? items : [...items];
     const pieces = kept.join(list as readonly object[], (item) => this.renderItem(place, item, body));
     if (!isOutput) return decodePieces(pieces);
-    this.printed.push(pieces);
-    return `\0${STAND_IN}${this.printed.length - 1}\0`;
+    return this.printed.standIn(pieces);
   }
 
   /** Text of another template or block that goes elsewhere than to the output. */
   whole(text: unknown): unknown {
-    const hasStandIn = typeof text === 'string' && text.includes(STAND_IN);
-    return hasStandIn ? decodePieces(this.withoutStandIns(text)) : text;
-  }
-
-  /** The content of what `render` returns, one rendering after the other. */
-  piecesOf(render: () => string): Pieces {
-    this.printed = [];
-    try {
-      return this.withoutStandIns(render());
-    } finally {
-      this.printed = [];
-    }
-  }
-
-  private withoutStandIns(text: string): Pieces {
-    if (this.printed.length === 0) return [encodeText(text)];
-    return text
-      .split(STAND_INS)
-      .flatMap((part, index) => (index % 2 === 0 ? [encodeText(part)] : this.printed[Number(part)]!));
+    return this.printed.whole(text);
   }
 
   private renderItem(place: number, item: unknown, body: (item: object) => string): string {
