@@ -87,7 +87,7 @@ describe('the pod of kubernetes.yaml, with the rights that it has there and no o
       await kube.client.post(collectionOf(object), object);
   });
 
-  it('reads the cluster and the Secret that it may read, and is ready', { timeout: 120_000 }, async () => {
+  it('reads the cluster and the Secret that it may read, and is ready', { timeout: 180_000 }, async () => {
     const password = { secretKeyRef: { name: 'bgp-passwords', key: 'mesh' } };
     await load(kube.client, [
       node('n1', '10.0.0.1'),
@@ -124,7 +124,7 @@ describe('the pod of kubernetes.yaml, with the rights that it has there and no o
     await pod.init();
     const [bird, birdfeed] = [pod.start('bird'), pod.start('birdfeed')];
     onTestFinished(async () => void (await Promise.all([bird.end('SIGKILL'), birdfeed.end('SIGKILL')])));
-    await until(() => pod.probe('birdfeed', 'readinessProbe'), { timeout: 30_000 });
+    await until(() => pod.probe('birdfeed', 'readinessProbe'), { timeout: 60_000 });
     const { text } = await birdCommand(join(pod.volume('socket'), 'bird.ctl'), 'show protocols', 5_000);
     expect(text).toContain('Mesh_10_0_0_2');
     expect(readFileSync(join(pod.volume('cache'), 'current/bird.conf'), 'utf8')).toContain(
@@ -141,7 +141,7 @@ describe('the pod of kubernetes.yaml, with the rights that it has there and no o
         const answer = await birdCommand(join(pod.volume('socket'), 'bird.ctl'), 'show protocols', 5_000);
         return answer.text.includes('Mesh_10_0_0_3');
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     expect(birdfeed.output).not.toMatch(/forbidden/i);
   });

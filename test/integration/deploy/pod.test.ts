@@ -19,6 +19,9 @@ const birdBinary = requireBinary(binaries.bird217, 'bird217');
 if (!canRunPods()) skipSuite('containers cannot be run here (needs root and mount namespaces)');
 if (!canMakeCertificates()) skipSuite('openssl is missing');
 
+/** Each container starts a Node or two, and every look at the status one more. */
+const LONG = { timeout: 180_000 };
+
 const MESH = ['Mesh_10_0_0_2', 'Mesh_10_0_0_3', 'Mesh_fd00__2', 'Mesh_fd00__3'];
 
 let shared: string;
@@ -77,14 +80,14 @@ async function birdHas(pod: Pod, sessions: readonly string[]): Promise<void> {
       expect(text.match(/^(Mesh|Node|Global)_\S+/gm)?.sort()).toEqual([...sessions].sort());
       return true;
     },
-    { timeout: 20_000, what: 'the sessions' },
+    { timeout: 60_000, what: 'the sessions' },
   );
 }
 
 const becomesReady = (pod: Pod) =>
-  until(() => pod.probe('birdfeed', 'readinessProbe'), { timeout: 20_000, what: 'the pod to be ready' });
+  until(() => pod.probe('birdfeed', 'readinessProbe'), { timeout: 60_000, what: 'the pod to be ready' });
 
-it('gives BIRD a configuration before it starts, is ready, and passes changes on', async () => {
+it('gives BIRD a configuration before it starts, is ready, and passes changes on', LONG, async () => {
   const pod = podOn(await testDir('bf-node'));
   await pod.init();
   // Made for root by the kubelet, given away by the first container, and no password is for everybody to read.
@@ -104,35 +107,48 @@ it('gives BIRD a configuration before it starts, is ready, and passes changes on
   expect(output).toMatch(/^fresh .*\n(.*\n)*bird +applied /);
 });
 
-it('comes up from the cache of the node while the datastore is down, and is not ready before it is back', async () => {
-  const dir = await testDir('bf-node');
-  await podOn(dir).init();
-  await etcd.stop();
-  const pod = podOn(dir);
-  await pod.init();
-  const [, birdfeed] = [started(pod, 'bird'), started(pod, 'birdfeed')];
-  await birdHas(pod, MESH);
-  await until(() => pod.probe('birdfeed', 'livenessProbe'), { timeout: 20_000 });
-  await until(async () => (await pod.exec('birdfeed', ['birdfeed', 'status'])).output.startsWith('cached'));
-  expect(await pod.probe('birdfeed', 'readinessProbe')).toBe(false);
-  await etcd.restart();
-  await becomesReady(pod);
-  // From now on an outage does not take it out of service again.
-  await etcd.stop();
-  await until(async () => (await pod.exec('birdfeed', ['birdfeed', 'status'])).output.startsWith('stale'), {
-    timeout: 20_000,
-  });
-  expect(await pod.probe('birdfeed', 'readinessProbe')).toBe(true);
-  expect(birdfeed.isRunning).toBe(true);
-});
+it(
+  'comes up from the cache of the node while the datastore is down, and is not ready before it is back',
+  LONG,
+  async () => {
+    const dir = await testDir('bf-node');
+    await podOn(dir).init();
+    await etcd.stop();
+    const pod = podOn(dir);
+    await pod.init();
+    const [, birdfeed] = [started(pod, 'bird'), started(pod, 'birdfeed')];
+    await birdHas(pod, MESH);
+    await until(() => pod.probe('birdfeed', 'livenessProbe'), { timeout: 60_000 });
+    await until(
+      async () => (await pod.exec('birdfeed', ['birdfeed', 'status'])).output.startsWith('cached'),
+      {
+        timeout: 60_000,
+      },
+    );
+    expect(await pod.probe('birdfeed', 'readinessProbe')).toBe(false);
+    await etcd.restart();
+    await becomesReady(pod);
+    // From now on an outage does not take it out of service again.
+    await etcd.stop();
+    await until(async () => (await pod.exec('birdfeed', ['birdfeed', 'status'])).output.startsWith('stale'), {
+      timeout: 60_000,
+    });
+    expect(await pod.probe('birdfeed', 'readinessProbe')).toBe(true);
+    expect(birdfeed.isRunning).toBe(true);
+  },
+);
 
-it('does not start BIRD without a configuration: the init container tells the kubelet to try again', async () => {
-  await etcd.stop();
-  const pod = podOn(await testDir('bf-node'));
-  await expect(pod.init()).rejects.toThrow(/birdfeed-once ended with 75/);
-});
+it(
+  'does not start BIRD without a configuration: the init container tells the kubelet to try again',
+  LONG,
+  async () => {
+    await etcd.stop();
+    const pod = podOn(await testDir('bf-node'));
+    await expect(pod.init()).rejects.toThrow(/birdfeed-once ended with 75/);
+  },
+);
 
-it('ends BIRD so that it comes back by graceful restart, and birdfeed in order', async () => {
+it('ends BIRD so that it comes back by graceful restart, and birdfeed in order', LONG, async () => {
   const dir = await testDir('bf-node');
   const pod = podOn(dir);
   await pod.init();

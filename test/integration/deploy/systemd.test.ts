@@ -106,7 +106,9 @@ describe('the commands of the units', () => {
     };
   }
 
-  it('put a configuration in place, start BIRD with it, feed it, and end it gracefully', async () => {
+  it('put a configuration in place, start BIRD with it, feed it, and end it gracefully', {
+    timeout: 180_000,
+  }, async () => {
     const host = new Pod(
       {
         containers: [
@@ -139,12 +141,12 @@ describe('the commands of the units', () => {
     const bird = start(DROP_IN);
     const birdfeed = start('birdfeed.service');
     const said = async () => (await host.exec('birdfeed.service', ['birdfeed', 'status'])).output;
-    await until(async () => /^fresh .*\n(.*\n)*bird +applied /.test(await said()), { timeout: 20_000 });
+    await until(async () => /^fresh .*\n(.*\n)*bird +applied /.test(await said()), { timeout: 60_000 });
     const { text } = await birdCommand(join(host.volume('socket'), 'bird.ctl'), 'show protocols', 5_000);
     expect(text).toContain('Mesh_10_0_0_2');
     expect(words('birdfeed.service', 'ExecReload')).toEqual(['/bin/kill', '-HUP', '$MAINPID']);
     birdfeed.signal('SIGHUP');
-    await until(() => birdfeed.output.includes('resources and templates read'));
+    await until(() => birdfeed.output.includes('resources and templates read'), { timeout: 30_000 });
     const [, ...stop] = words(DROP_IN, 'ExecStop');
     expect(await host.exec(DROP_IN, ['birdc', ...stop])).toMatchObject({ code: 0 });
     await bird.ended();
