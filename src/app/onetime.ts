@@ -142,6 +142,7 @@ function runUntilSettled(
       clock: systemClock,
       random: Math.random,
       // There is no next change to wait for: what is there when everything has been read is what is rendered.
+      leadMs: 0,
       quietMs: 0,
       quietMaxMs: 0,
       retry: RETRY,

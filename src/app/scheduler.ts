@@ -4,12 +4,15 @@ import type { Clock } from '../core/clock.ts';
 /**
  * Decides when the one run of a set happens. Level-triggered: a notice means "look again", never "here is what".
  *
- *   idle ──notify──► running ──done──► cooling ──quiet──► idle
- *                      ▲                  │notify
- *                      └──quiet or max── waiting ◄──done while notified── running
+ *   idle ──notify──► waiting ──lead, quiet or max──► running ──done──► cooling ──quiet──► idle
+ *                      ▲ ▲                           │                  │notify
+ *                      │ └───done while notified─────┘                  │
+ *                      └────────────────────────────────────────────────┘
  *
- * The first notice after idle runs at once; notices that follow wait until `quietMs` after the last of them, at most
- * `quietMaxMs` after the first. One run at a time; notices during a run cause exactly one more.
+ * The first notice after idle runs after `leadMs`, unless more notices come meanwhile: what one transaction of a
+ * datastore changes under several prefixes comes in as many messages right behind one another, and a run after the first
+ * of them would publish a mix of before and after. Notices that follow wait until `quietMs` after the last of them, at
+ * most `quietMaxMs` after the first. One run at a time; notices during a run cause exactly one more.
  */
 export interface Scheduler {
   notify(): void;
@@ -22,6 +25,8 @@ export interface Scheduler {
 export interface SchedulerOptions {
   readonly clock: Clock;
   readonly random: () => number;
+  /** 0: at once. */
+  readonly leadMs: number;
   readonly quietMs: number;
   readonly quietMaxMs: number;
   readonly retry: BackoffPolicy;
@@ -46,8 +51,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (phase === 'stopped') return;
     lastNotice = clock.monotonic();
     firstNotice ??= lastNotice;
-    if (phase === 'idle') start();
+    if (phase === 'idle') waitForMore();
     else if (phase !== 'running') waitForQuiet();
+  }
+
+  function waitForMore(): void {
+    if (options.leadMs === 0) return start();
+    phase = 'waiting';
+    cancelTimer = clock.after(options.leadMs, start);
   }
 
   function waitForQuiet(): void {

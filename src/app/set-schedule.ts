@@ -9,6 +9,7 @@ export interface SetScheduleDeps {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
+  readonly leadMs: number;
   readonly quietMs: number;
   readonly quietMaxMs: number;
   /** Has the datastore read anew. */

@@ -4,7 +4,9 @@ import { binaries, requireBinary } from '../../support/binaries.ts';
 import {
   calicoConfiguration,
   calicoMesh,
+  calicoNode,
   calicoPeer,
+  calicoPool,
   fillEtcd,
   meshNode,
   nodeKey,
@@ -13,6 +15,7 @@ import {
 import { EtcdServer } from '../../support/etcd-server.ts';
 import { until } from '../../support/wait.ts';
 import {
+  BIRD2,
   birdsHave,
   currentFiles,
   FLAVOURS,
@@ -127,4 +130,29 @@ describe.each(FLAVOURS)('from etcd to %s', (_name, flavour) => {
     expect(await birdfeed.stop()).toBe(0);
     await birdsHave(birds, MESH);
   });
+});
+
+it('publishes what one transaction changes in several kinds at once, not in steps', async () => {
+  const host = await makeHost(BIRD2);
+  const birdfeed = await startBirdfeed(host, etcd, ['--reload', 'none']);
+  const before = (await birdfeed.settled()).counters.published;
+  const transactions = 10;
+  for (let number = 1; number <= transactions; number += 1) {
+    const asNumber = 65_000 + number;
+    await etcd.client.putAll([
+      calicoNode('n2', { v4: `10.0.1.${number}/24` }),
+      calicoPool('pool4', `192.168.${number}.0/24`),
+      calicoConfiguration({ nodeToNodeMeshEnabled: true, asNumber }),
+    ]);
+    await until(() => {
+      const text = readFileSync(currentFiles(host)[0] as string, 'utf8');
+      return [`as ${asNumber};`, `192.168.${number}.0/24`, `10.0.1.${number} `].every((part) =>
+        text.includes(part),
+      );
+    });
+    await birdfeed.settled();
+  }
+  const { published } = (await birdfeed.status()).counters;
+  // In steps it would be twice as many. A machine that stalls may come between two messages of etcd's.
+  expect(published - before).toBeLessThanOrEqual(transactions + 3);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createScheduler } from '../../../src/app/scheduler.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 
-function setUp(options: { results?: ('done' | 'retry')[]; hold?: boolean } = {}) {
+function setUp(options: { results?: ('done' | 'retry')[]; hold?: boolean; leadMs?: number } = {}) {
   const clock = new FakeClock();
   const starts: number[] = [];
   const finishers: (() => void)[] = [];
@@ -10,6 +10,7 @@ function setUp(options: { results?: ('done' | 'retry')[]; hold?: boolean } = {})
   const scheduler = createScheduler({
     clock,
     random: () => 1,
+    leadMs: options.leadMs ?? 0,
     quietMs: 20,
     quietMaxMs: 250,
     retry: { initialMs: 1_000, maxMs: 8_000 },
@@ -29,6 +30,20 @@ describe('the run scheduler', () => {
     scheduler.notify();
     expect(starts).toEqual([500]);
     await settle();
+  });
+
+  it('gives the rest of a transaction a moment to come before the first run', async () => {
+    const { clock, starts, scheduler } = setUp({ leadMs: 2 });
+    scheduler.notify();
+    expect(starts).toEqual([]);
+    await clock.advance(2);
+    expect(starts).toEqual([2]);
+    await clock.advance(500);
+    scheduler.notify();
+    await clock.advance(1);
+    scheduler.notify();
+    await clock.advance(500);
+    expect(starts).toEqual([2, 523]);
   });
 
   it('waits for quiet when changes follow the first one', async () => {

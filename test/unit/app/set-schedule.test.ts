@@ -28,6 +28,7 @@ function setUp(outcome: RunOutcome, copyFailure: BirdfeedError | null = null) {
     },
     clock,
     random: () => 1,
+    leadMs: 0,
     quietMs: 20,
     quietMaxMs: 250,
     relist: () => relists.push(clock.monotonic()),
