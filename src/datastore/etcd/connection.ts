@@ -1,8 +1,9 @@
-import type { Etcd3, IOptions, IRangeRequest, IRangeResponse } from 'etcd3';
+import type { Etcd3, IOptions, IRangeRequest } from 'etcd3';
 import type { Clock } from '../../core/clock.ts';
 import type { Credentials } from './credentials.ts';
 import { isAuthOff, wantsNewToken } from './failures.ts';
 import type { Endpoint, EtcdSettings } from './options.ts';
+import { decodeRangeResponse, type RangePage } from './range-response.ts';
 
 /**
  * All that is taken from etcd3: unary reads and the raw watch stream of one server. Its own watcher is not used, since it
@@ -13,7 +14,7 @@ import type { Endpoint, EtcdSettings } from './options.ts';
 export interface EtcdConnection {
   readonly endpoint: Endpoint;
   /** A linearizable read. Rejects with gRPC's error, also when the connection is closed meanwhile. */
-  range(request: IRangeRequest, deadlineMs: number): Promise<IRangeResponse>;
+  range(request: IRangeRequest, deadlineMs: number): Promise<RangePage>;
   /** A new watch stream. Uses the token of the last read: read before. */
   watch(): Promise<WatchStream>;
   /** Ends what is under way. Idempotent. */
@@ -60,8 +61,9 @@ export function createConnection(library: typeof import('etcd3'), plan: Connecti
   let token: string | undefined;
   let closed = false;
 
-  async function range(request: IRangeRequest, deadlineMs: number): Promise<IRangeResponse> {
-    const read = () => unary(deadlineMs, (options) => client.kv.range(request, options));
+  async function range(request: IRangeRequest, deadlineMs: number): Promise<RangePage> {
+    const read = () =>
+      unary<RangePage>(deadlineMs, (options) => client.kv.range(request, options), decodeRangeResponse);
     if (settings.login !== undefined) token ??= await authenticate();
     try {
       return await read();
@@ -88,9 +90,16 @@ export function createConnection(library: typeof import('etcd3'), plan: Connecti
     }
   }
 
-  async function unary<T>(deadlineMs: number, run: (options: CallOptions) => Promise<T>): Promise<T> {
+  /** `decode`: in place of the general decoder. */
+  async function unary<T>(
+    deadlineMs: number,
+    run: (options: CallOptions) => Promise<T>,
+    decode?: (bytes: Buffer) => T,
+  ): Promise<T> {
     const mine: Call[] = [];
     const intercept: Interceptor = (options, next) => {
+      // gRPC makes a definition for every call, and asks it for the decoder when the answer is there.
+      if (decode !== undefined) options.method_definition.responseDeserialize = decode;
       if (closed) throw new Error('the connection was closed');
       // etcd3 repeats a call with an expired token without end, counting on a login of its own.
       if (mine.length > 0) throw new Error('etcdserver: invalid auth token');

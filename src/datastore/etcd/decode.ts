@@ -1,6 +1,7 @@
-import type { IEvent, IKeyValue } from 'etcd3';
+import type { IEvent } from 'etcd3';
 import { BirdfeedError } from '../../core/errors.ts';
 import type { Change, Entry } from '../../tree/types.ts';
+import type { PageEntry } from './range-response.ts';
 
 /**
  * A key and how etcd is known to have written it: at which revision, since when, and how often. If etcd, asked for that key
@@ -15,7 +16,7 @@ export interface Witness {
   readonly at: number;
 }
 
-export function originOf({ create_revision, version }: IKeyValue): string {
+export function originOf({ create_revision, version }: PageEntry): string {
   return `${create_revision} ${version}`;
 }
 
@@ -23,7 +24,7 @@ export function originOf({ create_revision, version }: IKeyValue): string {
  * A key and value as text. The buffers of a response are slices of one big message: nothing may keep them, so text is
  * copied out at once.
  */
-export function entryOf(kv: IKeyValue): Entry {
+export function entryOf(kv: PageEntry): Entry {
   return {
     key: kv.key.toString('utf8'),
     value: kv.value.toString('utf8'),
@@ -53,8 +54,8 @@ export function revisionOf(text: string): number {
 }
 
 /** The newest of these as witness for a state read at `at`, by default at the revision of its own write. */
-export function newestWitness(kvs: Iterable<IKeyValue>, at?: number): Witness | undefined {
-  let newest: IKeyValue | undefined;
+export function newestWitness(kvs: Iterable<PageEntry>, at?: number): Witness | undefined {
+  let newest: PageEntry | undefined;
   let modRevision = 0;
   for (const kv of kvs) {
     const revision = revisionOf(kv.mod_revision);

@@ -1,8 +1,8 @@
-import type { IRangeResponse } from 'etcd3';
 import type { EtcdConnection } from './connection.ts';
 import { originOf, revisionOf, type Witness } from './decode.ts';
 import { isCompacted, isFutureRevision } from './failures.ts';
 import type { Head } from './held.ts';
+import type { RangePage } from './range-response.ts';
 import type { KeyRange } from './ranges.ts';
 
 /**
@@ -47,7 +47,7 @@ async function hear(
   }
 }
 
-function headOf({ header }: IRangeResponse, witness: Head['witness']): Head {
+function headOf({ header }: RangePage, witness: Head['witness']): Head {
   return {
     datastoreId: header.cluster_id,
     revision: revisionOf(header.revision),

@@ -1,12 +1,13 @@
-import type { IRangeRequest, IRangeResponse } from 'etcd3';
+import type { IRangeRequest } from 'etcd3';
 import type { Entry } from '../../tree/types.ts';
 import { entryOf, newestWitness, type Witness } from './decode.ts';
 import { isCompacted, isTooLarge } from './failures.ts';
 import type { Head } from './held.ts';
 import type { EtcdPaging } from './options.ts';
+import type { RangePage } from './range-response.ts';
 import type { KeyRange } from './ranges.ts';
 
-export type ReadPage = (request: IRangeRequest) => Promise<IRangeResponse>;
+export type ReadPage = (request: IRangeRequest) => Promise<RangePage>;
 
 /** The contents of all ranges at one revision. */
 export interface Listing {
@@ -88,7 +89,7 @@ async function* pagesOf(
   { key, rangeEnd, revision }: KeyRange & { revision: number },
   paging: EtcdPaging,
   size: PageSize = { keys: paging.firstKeys },
-): AsyncGenerator<IRangeResponse> {
+): AsyncGenerator<RangePage> {
   const base = { revision, ...(rangeEnd === undefined ? {} : { range_end: rangeEnd }) };
   let pending = readShrinking(read, { ...base, key }, size);
   for (;;) {
@@ -107,11 +108,7 @@ async function* pagesOf(
 }
 
 /** A page that exceeds what the client takes is asked for again with fewer keys; one key always has to do. */
-async function readShrinking(
-  read: ReadPage,
-  request: IRangeRequest,
-  size: PageSize,
-): Promise<IRangeResponse> {
+async function readShrinking(read: ReadPage, request: IRangeRequest, size: PageSize): Promise<RangePage> {
   for (;;) {
     const limit = size.keys;
     try {
@@ -124,7 +121,7 @@ async function readShrinking(
   }
 }
 
-function fittingKeys(page: IRangeResponse, paging: EtcdPaging): number {
+function fittingKeys(page: RangePage, paging: EtcdPaging): number {
   const bytes = page.kvs.reduce((sum, kv) => sum + kv.key.length + kv.value.length, 0);
   const average = Math.max(1, bytes / page.kvs.length);
   return Math.max(1, Math.min(paging.maxKeys, Math.floor(paging.targetBytes / average)));
