@@ -47,7 +47,7 @@ fault(
 
 fault(
   'etcd 3.4 with a value of 1 MB, cut while it is on its way',
-  { runs: 5, bound: 5_000 },
+  { runs: 5, short: 0, bound: 5_000 },
   () => makeWorld(etcd34),
   (world, random, index) =>
     strikeOnce(world, random, index, async ({ proxy, etcd }) => {

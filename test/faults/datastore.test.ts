@@ -40,6 +40,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   'stopped in place for a while': {
     bound: 6_000,
     runs: 5,
+    short: 0,
     strike: async (world, random) => {
       await changePeers(world, random, between(random, 0, 1));
       await world.etcd.pause();
@@ -58,9 +59,19 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
     },
   },
   'refusing connections': { bound: 4_000, runs: 6, strike: behindProxy('refuse') },
-  'accepting connections and saying nothing': { bound: 6_000, runs: 5, strike: behindProxy('silent') },
+  'accepting connections and saying nothing': {
+    bound: 6_000,
+    runs: 5,
+    short: 0,
+    strike: behindProxy('silent'),
+  },
   'behind a firewall that drops SYNs': { bound: 6_000, runs: 5, strike: behindProxy('drop') },
-  'behind a network that loses everything': { bound: 6_000, runs: 5, strike: behindProxy('freeze') },
+  'behind a network that loses everything': {
+    bound: 6_000,
+    runs: 5,
+    short: 0,
+    strike: behindProxy('freeze'),
+  },
   'cut off after some bytes of a backlog': {
     bound: 4_000,
     runs: 30,
@@ -75,6 +86,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   'reset again and again': {
     bound: 4_000,
     runs: 6,
+    short: 0,
     strike: async (world, random) => {
       for (let more = between(random, 2, 6); more > 0; more -= 1) {
         await changePeers(world, random);
@@ -87,6 +99,7 @@ const FAULTS: Readonly<Record<string, EtcdFault>> = {
   '300 ms away': {
     bound: 6_000,
     runs: 5,
+    short: 0,
     strike: async (world, random) => {
       world.proxy.setLatency(300);
       if (random() < 0.5) world.proxy.cut();
