@@ -47,11 +47,11 @@ const READERS: readonly (readonly [name: string, reader: Reader, runs: number])[
         { file: 'bird6.cfg', bird: bird16.bird6!, ipv6: true },
       ],
     },
-    510,
+    780,
   ],
-  ['bird2, BIRD 2.0', bird2(requireBinary(binaries.bird20, 'bird20')), 510],
-  ['bird2, BIRD 2.17', bird2(requireBinary(binaries.bird217, 'bird217')), 100],
-  ['bird2, BIRD 3.1', bird2(requireBinary(binaries.bird31, 'bird31')), 100],
+  ['bird2, BIRD 2.0', bird2(requireBinary(binaries.bird20, 'bird20')), 780],
+  ['bird2, BIRD 2.17', bird2(requireBinary(binaries.bird217, 'bird217')), 160],
+  ['bird2, BIRD 3.1', bird2(requireBinary(binaries.bird31, 'bird31')), 160],
 ];
 
 describe.each(READERS)('strings from the datastore in %s', (name, reader, runs) => {

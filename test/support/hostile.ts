@@ -126,7 +126,7 @@ export function pick<T>(random: Random, from: readonly T[]): T {
 }
 
 /** A string that somebody may have stored in place of `good`. */
-function mutated(random: Random, good: string): string {
+function mutatedText(random: Random, good: string): string {
   const at = Math.floor(random() * (good.length + 1));
   switch (Math.floor(random() * 9)) {
     case 0:
@@ -174,6 +174,8 @@ export interface Batch {
   readonly entries: readonly Stored[];
   /** How many resources, and how many strings in them are not what they should be. */
   readonly resources: number;
+  /** How many resources have at least one such string. */
+  readonly mutated: number;
   readonly mutations: number;
 }
 
@@ -184,13 +186,13 @@ export function hostileBatch(random: Random, size: number): Batch {
   const text = (good: string): unknown => {
     if (random() > 0.12) return good;
     mutations += 1;
-    return random() < 0.08 ? wrongType(random) : mutated(random, good);
+    return random() < 0.08 ? wrongType(random) : mutatedText(random, good);
   };
   const maybe = (make: () => object): object => (random() < 0.5 ? make() : {});
   const digit = (below: number): number => Math.floor(random() * below);
   const names = new Set<string>();
   const name = (good: string): string => {
-    const value = random() > 0.25 ? good : mutated(random, good);
+    const value = random() > 0.25 ? good : mutatedText(random, good);
     if (value !== good) mutations += 1;
     // A key ends where the next segment begins; sources refuse other names before the model sees them.
     const usable = value.replaceAll('/', '_') || good;
@@ -325,7 +327,12 @@ export function hostileBatch(random: Random, size: number): Batch {
     ],
   ];
   const weights = [0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7];
-  for (let i = 1; entries.length < size - 1; i += 1) entries.push(kinds[pick(random, weights)]!(i));
+  let mutated = 0;
+  for (let i = 1; entries.length < size - 1; i += 1) {
+    const before = mutations;
+    entries.push(kinds[pick(random, weights)]!(i));
+    if (mutations > before) mutated += 1;
+  }
   entries.push(
     resource('BGPConfiguration', 'default', {
       nodeToNodeMeshEnabled: true,
@@ -342,7 +349,7 @@ export function hostileBatch(random: Random, size: number): Batch {
         : {}),
     }),
   );
-  return { entries, resources: entries.length, mutations };
+  return { entries, resources: entries.length, mutated, mutations };
 }
 
 export interface Lexed {
