@@ -20,7 +20,7 @@ const binary = (name) => join(root, 'node_modules/.bin', name);
 process.env.PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 /** A run that takes longer hangs. */
-const VITEST_LIMIT_MS = 45 * 60_000;
+const VITEST_LIMIT_MS = 40 * 60_000;
 
 /** Of the tests in networks only the essential ones, which take a minute or two; `npm run test:network` runs them all. */
 const EVERYDAY = ['--exclude', 'test/network/further.test.ts'];

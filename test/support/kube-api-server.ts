@@ -21,11 +21,9 @@ const BUILD = fileURLToPath(new URL('kube-apiserver/build.sh', import.meta.url))
 export function requireKubeApiServer(): string {
   const { status, stdout, stderr } = spawnSync(BUILD, ['--built'], { encoding: 'utf8' });
   if (status === 0) return stdout.trim();
-  skipSuite(`kube-apiserver is missing: ${stderr.trim()}`, status !== NO_GO);
+  skipSuite(`kube-apiserver is missing: ${stderr.trim()}`, false);
   return 'missing-kube-apiserver';
 }
-
-const NO_GO = 69;
 
 /** A user of the API server, with a token. */
 export interface KubeUser {
