@@ -8,9 +8,9 @@ import type { Traffic } from '../lab/traffic.ts';
 import { CLUSTER_AS, meshCounts, seconds } from './cluster.ts';
 
 /** How long peers keep the routes of a node that is gone: the default is 120 s, too long to watch. */
-const RESTART_S = 20;
+const RESTART_S = 10;
 /** From the node's death until etcd is back. */
-const OUTAGE_MS = 30_000;
+const OUTAGE_MS = 15_000;
 const DOWN_MS = 2_000;
 
 /**

@@ -36,6 +36,6 @@ On every node an init container renders the first generation, BIRD starts from i
     await lab.beginTraffic(pairs);
     await sleep(1_000);
     const { sent, lost } = await lab.endTraffic();
-    return { seen: `${lost} of ${sent} lost`, ok: lost === 0 && sent >= 50 * 2 * count };
+    return { seen: `${lost} of ${sent} lost`, ok: lost === 0 && sent >= 20 * count };
   });
 }

@@ -37,7 +37,7 @@ async function rounds(lab: Lab, node: Host): Promise<readonly [Files, Files]> {
   const configuration = (ranges: readonly string[]) =>
     calicoConfiguration({
       asNumber: CLUSTER_AS,
-      nodeToNodeMeshEnabled: false,
+      nodeToNodeMeshEnabled: true,
       serviceLoadBalancerIPs: ranges.map((cidr) => ({ cidr })),
     });
   let texts: [string, string] = ['', ''];

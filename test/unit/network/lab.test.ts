@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parsePaths, parseSession } from '../../network/lab/bird-view.ts';
 import { cut } from '../../network/lab/per-file.ts';
 import { spansOf } from '../../network/lab/route-watch.ts';
+import { PLAYS } from '../../network/plays.ts';
 
 const there = (at: number, metric = '32') => ({ at, prefix: 'p', metric, isBlackhole: false, isGone: false });
 const gone = (at: number, metric = '32') => ({ at, prefix: 'p', metric, isBlackhole: false, isGone: true });
@@ -77,5 +79,13 @@ describe('a configuration cut as the confd of Calico has it', () => {
       ['bird_aggr.cfg', '# Blocks.\nfunction export_blocks4() {\n}\n'],
       ['bird_ipam.cfg', 'function export_to_peers4() {\n}\n'],
     ]);
+  });
+});
+
+describe('docs/network-lab.md', () => {
+  it('has a table of every play', () => {
+    const page = readFileSync(new URL('../../../docs/network-lab.md', import.meta.url), 'utf8');
+    const shown = [...page.matchAll(/^### `npm run demo:network -- (\S+)`$/gm)].map(([, name]) => name);
+    expect(shown).toEqual(PLAYS.map(({ name }) => name));
   });
 });
