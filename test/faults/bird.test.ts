@@ -287,6 +287,8 @@ function superviseBird(world: World) {
     stop: async () => {
       isStopped = true;
       await done;
+      // It may have been started again when the end of the test had closed it.
+      await world.birds[0]?.close();
     },
   };
 }
