@@ -4,6 +4,9 @@ import { BirdfeedError } from '../core/errors.ts';
 import { byText } from '../core/order.ts';
 import type { ResourceFile } from './resources.ts';
 
+/** Larger files are refused unread: a resource is a few lines that people write. */
+export const MAX_RESOURCE_BYTES = 1024 * 1024;
+
 export interface ReadResourceFiles {
   readonly files: readonly ResourceFile[];
   /** Files and directories that could not be read (BF_RESOURCE_FILE). */
@@ -22,7 +25,7 @@ export function readResourceFiles(dirs: readonly string[]): ReadResourceFiles {
     for (const file of listToml(dir, [], errors)) {
       const name = relative(dir, file);
       if (found.has(name)) continue;
-      const text = attempt(file, errors, () => readFileSync(file, 'utf8'));
+      const text = attempt(file, errors, () => readResource(file));
       if (text !== undefined) found.set(name, { file, text });
     }
   }
@@ -31,8 +34,9 @@ export function readResourceFiles(dirs: readonly string[]): ReadResourceFiles {
 }
 
 function listToml(dir: string, parents: readonly string[], errors: BirdfeedError[]): string[] {
-  if (statSync(dir, { throwIfNoEntry: false }) === undefined) return [];
-  const real = attempt(dir, errors, () => realpathSync(dir));
+  const real = attempt(dir, errors, () =>
+    statSync(dir, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync(dir),
+  );
   // A linked directory may be its own ancestor.
   if (real === undefined || parents.includes(real)) return [];
   const entries = attempt(dir, errors, () => readdirSync(dir)) ?? [];
@@ -40,11 +44,28 @@ function listToml(dir: string, parents: readonly string[], errors: BirdfeedError
   for (const entry of entries.sort(byText)) {
     if (entry.startsWith('.')) continue;
     const path = join(dir, entry);
-    const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (isDirectory) files.push(...listToml(path, [...parents, real], errors));
+    if (isDirectory(path)) files.push(...listToml(path, [...parents, real], errors));
     else if (entry.endsWith('.toml')) files.push(path);
   }
   return files;
+}
+
+/** False also for what cannot be looked at, as a link in circles: reading it says what is wrong. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function readResource(file: string): string {
+  const stat = statSync(file);
+  // A pipe would be waited for.
+  if (!stat.isFile()) throw new Error('it is not a regular file; remove it or put a file there');
+  if (stat.size > MAX_RESOURCE_BYTES)
+    throw new Error(`it has ${stat.size} bytes, and at most ${MAX_RESOURCE_BYTES} are read; shorten it`);
+  return readFileSync(file, 'utf8');
 }
 
 function attempt<T>(path: string, errors: BirdfeedError[], read: () => T): T | undefined {

@@ -52,12 +52,19 @@ function listFiles(dir: string, parents: readonly string[]): string[] {
   for (const entry of entriesOf(dir)) {
     if (entry.startsWith('.')) continue;
     const path = join(dir, entry);
-    // Broken links are listed as files, so that reading them says what is wrong.
-    const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (isDirectory) files.push(...listFiles(path, [...parents, real]));
+    if (isDirectory(path)) files.push(...listFiles(path, [...parents, real]));
     else files.push(path);
   }
   return files;
+}
+
+/** False also for broken links and links in circles: listed as files, they say what is wrong when they are read. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function entriesOf(dir: string): string[] {
@@ -78,7 +85,7 @@ function readTemplate(file: string, roots: readonly string[]): string {
   const stat = statSync(real);
   if (!stat.isFile()) throw new Error('not a regular file');
   if (stat.size > MAX_TEMPLATE_BYTES)
-    throw new Error(`has ${stat.size} bytes; at most ${MAX_TEMPLATE_BYTES} are read`);
+    throw new Error(`has ${stat.size} bytes; at most ${MAX_TEMPLATE_BYTES} are read; split it with include`);
   return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(real));
 }
 

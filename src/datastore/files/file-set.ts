@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BirdfeedError } from '../../core/errors.ts';
 import { byText } from '../../core/order.ts';
 import { isGone, type Scan } from './scan.ts';
+
+/** Larger files are refused unread; the fixtures of 10,000 nodes are a tenth of it. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** What the files of a directory mean. Pure. */
 export interface FileReader<C> {
@@ -85,6 +88,8 @@ export class FileSet<C> {
     const full = join(base, path);
     const before = this.#files.get(path)?.good;
     try {
+      const { size } = await stat(full);
+      if (size > MAX_FILE_BYTES) throw tooLarge(full, size);
       const bytes = await readFile(full);
       const empty = isBlank(bytes);
       if (empty && before !== undefined && !before.empty)
@@ -114,6 +119,14 @@ function emptyProblem(path: string): BirdfeedError {
   );
 }
 
+function tooLarge(path: string, size: number): BirdfeedError {
+  return new BirdfeedError(
+    'BF_FIXTURE_INVALID',
+    `${path} has ${size} bytes, and at most ${MAX_FILE_BYTES} are read; split it into several files`,
+    { details: { file: path } },
+  );
+}
+
 function keepsLastGood(error: BirdfeedError, before: unknown): BirdfeedError {
   if (before === undefined) return error;
   return new BirdfeedError(error.code, `${error.message}; its last good content stays in use`, {
@@ -121,11 +134,15 @@ function keepsLastGood(error: BirdfeedError, before: unknown): BirdfeedError {
   });
 }
 
+const DENIED = 'permission denied; let the user that birdfeed runs as read it';
+const REMEDIES: Readonly<Record<string, string>> = {
+  EACCES: DENIED,
+  EPERM: DENIED,
+  ELOOP: 'it is a link that leads in circles (ELOOP); remove it or put a file there',
+};
+
 function unreadableProblem(path: string, error: NodeJS.ErrnoException): BirdfeedError {
-  const remedy =
-    error.code === 'EACCES' || error.code === 'EPERM'
-      ? 'permission denied; let the user that birdfeed runs as read it'
-      : (error.code ?? error.message);
+  const remedy = REMEDIES[error.code ?? ''] ?? error.code ?? error.message;
   return new BirdfeedError('BF_FIXTURE_INVALID', `${path} cannot be read: ${remedy}`, {
     cause: error,
     details: { file: path, errno: error.code },

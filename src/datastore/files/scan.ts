@@ -78,10 +78,13 @@ async function scanDirectory(walk: Walk, folder: string, ancestors: readonly str
   await Promise.all(looks);
 }
 
-/** Whether a system error says that there is nothing at that path (or a link that leads nowhere). */
+/**
+ * Whether a system error says that there is nothing at that path (or a link that leads nowhere). A link in circles is no
+ * such thing: nobody deletes a file that way.
+ */
 export function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function identityOf(stats: Stats): string {

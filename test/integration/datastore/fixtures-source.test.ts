@@ -1,10 +1,11 @@
-import { mkdir, open, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLogger } from '../../../src/core/log.ts';
+import { MAX_FILE_BYTES } from '../../../src/datastore/files/file-set.ts';
 import { createFixturesSource, loadFixtures } from '../../../src/datastore/fixtures/source.ts';
 import { calicoKey } from '../../../src/datastore/keys.ts';
 import { testDir } from '../../support/tmp.ts';
@@ -221,6 +222,29 @@ describe('the fixtures source', () => {
     await until(() => seen.problems.length > 0);
     expect(seen.problems).toEqual([`${file} cannot be read: EIO`]);
     expect(seen.values.get('/a/x')).toBe('1');
+  });
+
+  it('refuses a file over the limit and a link in circles, keeps what they held, and goes on with the rest', async () => {
+    const { dir, file, seen } = await following();
+    await writeFile(join(dir, 'b.yaml'), 'b: 1\n');
+    await writeFile(join(dir, 'c.yaml'), 'c: 1\n');
+    await until(() => seen.values.has('/b') && seen.values.has('/c'));
+    await truncate(file, MAX_FILE_BYTES + 1);
+    await symlink('b.yaml', join(dir, '.new'));
+    await rename(join(dir, '.new'), join(dir, 'b.yaml'));
+    await until(() => seen.problems.length === 2);
+    expect([...seen.problems].sort()).toEqual([
+      `${file} has 67108865 bytes, and at most 67108864 are read; split it into several files; its last good content stays in use`,
+      `${join(dir, 'b.yaml')} cannot be read: it is a link that leads in circles (ELOOP); remove it or put a file there`,
+    ]);
+    await writeFile(join(dir, 'c.yaml'), 'c: 2\n');
+    await until(() => seen.values.get('/c') === '2');
+    expect([seen.values.get('/a/x'), seen.values.get('/b')]).toEqual(['1', '1']);
+    await truncate(file, 0);
+    await writeFile(file, 'a:\n  x: 3\n');
+    await unlink(join(dir, 'b.yaml'));
+    await until(() => seen.values.get('/a/x') === '3' && !seen.values.has('/b'));
+    await until(() => seen.problems.length === 0);
   });
 
   it('is lost without its directory, and comes when it appears', async () => {

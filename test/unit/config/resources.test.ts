@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readResourceFiles } from '../../../src/config/resource-files.ts';
+import { MAX_RESOURCE_BYTES, readResourceFiles } from '../../../src/config/resource-files.ts';
 import {
   type ParsedResources,
   parseResources,
@@ -328,6 +328,48 @@ describe('conf.d directories', () => {
       expect(errors.map((error) => error.message)).toEqual([
         expect.stringContaining(`${own}/z.toml: cannot be read: `),
       ]);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it('name what is too large, a link in circles or no file, and give all the others', () => {
+    const root = mkdtempSync(join(tmpdir(), 'bf-confd-'));
+    try {
+      writeFileSync(join(root, 'good.toml'), 'G');
+      writeFileSync(join(root, 'full.toml'), '#'.repeat(MAX_RESOURCE_BYTES));
+      writeFileSync(join(root, 'large.toml'), '#'.repeat(MAX_RESOURCE_BYTES + 1));
+      symlinkSync('b.toml', join(root, 'a.toml'));
+      symlinkSync('a.toml', join(root, 'b.toml'));
+      symlinkSync('here', join(root, 'here'));
+      symlinkSync('/dev/zero', join(root, 'zero.toml'));
+      const { files, errors } = readResourceFiles([root]);
+      expect(files.map(({ file }) => file)).toEqual([join(root, 'full.toml'), join(root, 'good.toml')]);
+      const said = (name: string, what: RegExp) => ({
+        code: 'BF_RESOURCE_FILE',
+        message: expect.stringMatching(what),
+        details: { file: join(root, name) },
+      });
+      expect(errors).toMatchObject([
+        said('a.toml', /a\.toml: cannot be read: ELOOP/),
+        said('b.toml', /b\.toml: cannot be read: ELOOP/),
+        said('large.toml', /large\.toml: .* has 1048577 bytes, and at most 1048576 are read; shorten it$/),
+        said('zero.toml', /zero\.toml: .* not a regular file; remove it/),
+      ]);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it('say so when one of them is itself a link in circles', () => {
+    const root = mkdtempSync(join(tmpdir(), 'bf-confd-'));
+    try {
+      symlinkSync('conf.d', join(root, 'conf.d'));
+      mkdirSync(join(root, 'other'));
+      writeFileSync(join(root, 'other', 'a.toml'), 'A');
+      const { files, errors } = readResourceFiles([join(root, 'conf.d'), join(root, 'other')]);
+      expect(files.map(({ text }) => text)).toEqual(['A']);
+      expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/conf\.d: .*ELOOP/)]);
     } finally {
       rmSync(root, { recursive: true });
     }

@@ -54,6 +54,38 @@ describe('template directories', () => {
     expect(engine.problems.get('large')?.message).toContain(`at most ${MAX_TEMPLATE_BYTES}`);
   });
 
+  it('refuse links that lead to each other in circles, each alone', () => {
+    symlinkSync('b', join(dir, 'a'));
+    symlinkSync('a', join(dir, 'b'));
+    writeFileSync(join(dir, 'good'), 'G');
+    writeFileSync(join(dir, 'bad'), '{% include "a" %}');
+    const engine = createEngine({ templateDirs: [dir] });
+    expect(engine.render('good', {})).toBe('G');
+    expect(errorOf(() => engine.render('bad', {}))).toMatchObject({
+      code: 'BF_TEMPLATE_MISSING',
+      message: expect.stringMatching(/^template a: ELOOP/),
+    });
+  });
+
+  it.each([
+    ['include', '{% include "b" %}', '{% include "a" %}'],
+    ['import', '{% import "b" as b %}', '{% import "a" as a %}'],
+    ['extend', '{% extends "b" %}', '{% extends "a" %}'],
+  ])(
+    'hold templates that %s each other without end: these fail, at once, the others render',
+    (_how, a, b) => {
+      writeFileSync(join(dir, 'a'), a);
+      writeFileSync(join(dir, 'b'), b);
+      writeFileSync(join(dir, 'good'), 'G');
+      const engine = createEngine({ templateDirs: [dir] });
+      expect(errorOf(() => engine.render('a', {}))).toMatchObject({
+        code: 'BF_TEMPLATE_FAILED',
+        message: expect.stringMatching(/^[ab]:1:\d+: .*deeper than 50; does a template include itself\?$/),
+      });
+      expect(engine.render('good', {})).toBe('G');
+    },
+  );
+
   it('cannot be left by a name', () => {
     writeFileSync(join(root, 'secret'), 'S');
     writeFileSync(join(dir, 't'), '{% include x %}');
