@@ -112,6 +112,10 @@ describe('moving a node from calico-node’s BIRD 1.6 to BIRD 2 with birdfeed', 
     await old.kill9();
     const moved = await start('n1', bird217, { path: await rendered('n1', 'bird2') });
     await Promise.all([established(moved, NODES.n2), established(n2, NODES.n1)]);
+    // A second restart before the first is over would be none that BIRD forgives: what is still stale then goes.
+    await until(async () => !(await n2.cmd('show protocols all')).text.includes('graceful restart active'), {
+      timeout: 60_000,
+    });
     for (const stop of there) expect((await stop()).missing).toBe(0);
 
     // And back.
