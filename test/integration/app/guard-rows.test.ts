@@ -1,8 +1,8 @@
-import { readlinkSync } from 'node:fs';
+import { mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binaries, requireBinary } from '../../support/binaries.ts';
-import { type Birdfeed, runBirdfeed } from '../../support/birdfeed.ts';
+import { Birdfeed, runBirdfeed } from '../../support/birdfeed.ts';
 import {
   calicoConfiguration,
   calicoMesh,
@@ -16,7 +16,7 @@ import {
   type Stored,
 } from '../../support/calico.ts';
 import { EtcdServer } from '../../support/etcd-server.ts';
-import { BIRD2, type Host, makeHost, startBirdfeed } from './support.ts';
+import { BIRD2, type Host, makeHost, ownTemplate, startBirdfeed } from './support.ts';
 
 const etcdBinary = requireBinary(binaries.etcd35, 'etcd35');
 let etcd: EtcdServer;
@@ -53,11 +53,16 @@ async function start(): Promise<{ host: Host; birdfeed: Birdfeed }> {
   return { host, birdfeed };
 }
 
+interface Held {
+  readonly host: Host;
+  readonly birdfeed: Birdfeed;
+  /** What stays current. */
+  readonly generation?: number;
+  readonly set?: string;
+}
+
 /** What is held, as an operator and a monitoring system see it. */
-async function expectVisible(
-  { host, birdfeed }: { host: Host; birdfeed: Birdfeed },
-  reason: RegExp,
-): Promise<void> {
+async function expectVisible({ host, birdfeed, generation = 1, set }: Held, reason: RegExp): Promise<void> {
   const { config, held, headline } = await birdfeed.reaches('held', (status) => {
     // Prefix by prefix, what is gone may be more and more.
     return status.config.state === 'held' && reason.test(status.config.reason ?? '');
@@ -65,7 +70,8 @@ async function expectVisible(
   expect(config.reason).toMatch(reason);
   expect(held?.reasons.join('; ')).toMatch(reason);
   expect(headline).toBe('held');
-  expect(current(host)).toBe('generations/00000001');
+  const cache = set === undefined ? host.cache : join(host.cache, 'sets', set);
+  expect(readlinkSync(join(cache, 'current'))).toBe(`generations/${String(generation).padStart(8, '0')}`);
   const ready = await birdfeed.get('/readyz');
   expect([ready.code, ready.body['config']]).toEqual([200, 'held']);
   const metrics = await (await fetch(`http://127.0.0.1:${birdfeed.port}/metrics`)).text();
@@ -113,6 +119,37 @@ describe.each(HELD)('%s', (what, harm, reason) => {
     expect(approved).toMatchObject({ code: 0 });
     await birdfeed.reaches('published', ({ generation, held }) => generation?.number === 2 && held === null);
   });
+});
+
+it('a plain resource whose keys fall under its min_keys is held and seen, ends by itself, and is published when it is approved', async () => {
+  await fillEtcd(etcd.client, []);
+  const host = await makeHost(BIRD2);
+  const confdir = ownTemplate(host, 'servers.njk', '{{ gets("/*") | length }} servers\n');
+  mkdirSync(join(confdir, 'conf.d'));
+  writeFileSync(
+    join(confdir, 'conf.d', 'servers.toml'),
+    '[template]\nsrc = "servers.njk"\ndest = "servers"\nprefix = "/servers"\nkeys = ["/"]\nmin_keys = 3\n',
+  );
+  const key = (i: number) => `/servers/s${i}`;
+  const all: Change = { put: [1, 2, 3, 4].map((i) => [key(i), '10.0.0.1'] as const) };
+  await make(all);
+  const args = ['--bird', 'none', '--confdir', confdir, '--etcd-endpoints', etcd.url];
+  const birdfeed = await Birdfeed.start(args, { cache: host.cache });
+  await birdfeed.settled();
+  // As many as it asks for is enough.
+  await make({ del: [key(4)] });
+  await birdfeed.reaches('3 servers', ({ generation }) => generation?.number === 2);
+  const served = { host, birdfeed, generation: 2, set: 'servers' };
+  const reason = /2 keys, min_keys asks for 3/;
+  await make({ del: [key(3)] });
+  await expectVisible(served, reason);
+  await make(all);
+  await birdfeed.reaches('4 servers', ({ generation, held }) => generation?.number === 3 && held === null);
+  await birdfeed.settled();
+  await make({ del: [key(3), key(4)] });
+  await expectVisible({ ...served, generation: 3 }, reason);
+  expect(await runBirdfeed(['approve', '--cache', host.cache])).toMatchObject({ code: 0 });
+  await birdfeed.reaches('2 servers', ({ generation, held }) => generation?.number === 4 && held === null);
 });
 
 const NEVER: readonly (readonly [what: string, change: Change])[] = [
