@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { watch } from 'chokidar';
 import type { Options } from '../config/options.ts';
@@ -41,6 +41,7 @@ export async function watchConfiguration(options: Options, deps: WatchDeps): Pro
   let working: Promise<void> | null = null;
   let isDue = false;
   let isClosed = false;
+  let isPartial = false;
   const start = (): void => {
     isDue = true;
     if (working !== null || isClosed) return;
@@ -61,12 +62,19 @@ export async function watchConfiguration(options: Options, deps: WatchDeps): Pro
     watcher.once('ready', resolve);
     watcher.on('error', (error) => {
       const reason = error instanceof Error ? error.message : String(error);
-      const remedy = 'raise fs.inotify.max_user_watches and max_user_instances; SIGHUP re-reads them';
-      log.warn({ directories, reason, remedy }, 'changes of resources and templates may go unnoticed');
+      log.warn(
+        { directories, reason, remedy: remedyFor(error) },
+        'changes of resources and templates may go unnoticed',
+      );
+      // It comes instead of the event that would have told of the change. What it is about is not followed: from now on
+      // everything that the system tells of the directories counts.
+      if (!isPartial) watcher.on('raw', soon);
+      isPartial = true;
+      soon();
       resolve();
     });
   });
-  if (Math.max(0, ...directories.map(changedAt)) > readAt - TICK_MS) soon();
+  if (Math.max(0, ...directories.map((directory) => changedAt(directory))) > readAt - TICK_MS) soon();
   return {
     reread: soon,
     async close() {
@@ -78,10 +86,32 @@ export async function watchConfiguration(options: Options, deps: WatchDeps): Pro
   };
 }
 
-/** When a file, or anything in a directory, last changed or was put where it is, in ms since 1970; links count twice. */
-function changedAt(path: string): number {
+function remedyFor(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code === 'ELOOP'
+    ? 'remove the link that leads in circles'
+    : 'raise fs.inotify.max_user_watches and max_user_instances; SIGHUP re-reads them';
+}
+
+/**
+ * When a file, or anything in a directory, last changed or was put where it is, in ms since 1970; links count twice. What
+ * cannot be looked at, as a link in circles, counts as it is. `parents` are the directories that we are inside of: a
+ * linked one may be its own ancestor.
+ */
+function changedAt(path: string, parents: readonly string[] = []): number {
   const own = lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-  const target = statSync(path, { throwIfNoEntry: false });
-  const inside = target?.isDirectory() === true ? readdirSync(path).map((name) => join(path, name)) : [];
-  return Math.max(own, target?.ctimeMs ?? 0, ...inside.map(changedAt));
+  const target = targetOf(path);
+  if (target === undefined) return own;
+  const identity = `${target.dev}:${target.ino}`;
+  const descends = target.isDirectory() && !parents.includes(identity);
+  const names = descends ? readdirSync(path) : [];
+  const inside = names.map((name) => changedAt(join(path, name), [...parents, identity]));
+  return Math.max(own, target.ctimeMs, ...inside);
+}
+
+function targetOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }

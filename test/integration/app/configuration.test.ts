@@ -8,8 +8,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_RESOURCE_BYTES } from '../../../src/config/resource-files.ts';
+import { MAX_TEMPLATE_BYTES } from '../../../src/render/load.ts';
 import { binaries, requireBinary } from '../../support/binaries.ts';
 import { Birdfeed, runBirdfeed } from '../../support/birdfeed.ts';
 import { calicoMesh, fillEtcd } from '../../support/calico.ts';
@@ -61,6 +63,14 @@ async function plainConfdir() {
   const args = ['--bird', 'none', '--confdir', confdir, ...etcdArgs(etcd)];
   const cache = join(directory, 'cache');
   return { directory, confdir, dest, resource, template, args, cache };
+}
+
+type PlainConfdir = Awaited<ReturnType<typeof plainConfdir>>;
+
+/** A resource `bad` with these values. */
+function plainResource(confdir: string, src: string, dest: string): void {
+  const text = `[template]\nsrc = "${src}"\ndest = "${dest}"\nkeys = ["/motd"]\n`;
+  writeFileSync(join(confdir, 'conf.d', 'bad.toml'), text);
 }
 
 const runOnce = (args: readonly string[]) => runBirdfeed(['--onetime', ...args]);
@@ -145,12 +155,12 @@ describe('a change of the configuration', () => {
   it.each([
     {
       what: 'template',
-      break: (put: Awaited<ReturnType<typeof plainConfdir>>) => put.template('motd', 'x\n{% if %}\n'),
+      break: (put: PlainConfdir) => put.template('motd', 'x\n{% if %}\n'),
       says: /motd\.njk:2/,
     },
     {
       what: 'resource file',
-      break: (put: Awaited<ReturnType<typeof plainConfdir>>) => put.resource('motd', 'mod = "0644"\n'),
+      break: (put: PlainConfdir) => put.resource('motd', 'mod = "0644"\n'),
       says: /motd\.toml:5: mod is not a field; did you mean "mode"\?/,
     },
   ])('that is wrong ($what) is named, and the old configuration goes on until it is right', async (kind) => {
@@ -169,6 +179,109 @@ describe('a change of the configuration', () => {
     await contains(put.dest, 'right: bye\n');
     await birdfeed.settled();
   });
+
+  const circle = (file: string) => symlinkSync(basename(file), file);
+  it.each<[what: string, harm: (put: PlainConfdir) => void, says: RegExp]>([
+    [
+      'a huge resource file',
+      ({ resource }) => resource('bad', '#'.repeat(MAX_RESOURCE_BYTES)),
+      /bad\.toml: .* at most 1048576 are read; shorten it/,
+    ],
+    [
+      'a resource file that is a link in circles',
+      ({ confdir }) => circle(join(confdir, 'conf.d', 'bad.toml')),
+      /bad\.toml: cannot be read: ELOOP/,
+    ],
+    [
+      'a folder of resource files that is a link in circles, with a template that is missing',
+      ({ confdir, resource }) => {
+        circle(join(confdir, 'conf.d', 'folder'));
+        resource('bad');
+      },
+      /there is no bad\.njk in /,
+    ],
+    [
+      'a huge template',
+      ({ resource, template }) => {
+        template('bad', 'x'.repeat(MAX_TEMPLATE_BYTES + 1));
+        resource('bad');
+      },
+      /template bad\.njk: has 1048577 bytes; at most 1048576 are read; split it/,
+    ],
+    [
+      'a template that is a link in circles',
+      ({ confdir, resource }) => {
+        circle(join(confdir, 'templates', 'bad.njk'));
+        resource('bad');
+      },
+      /template bad\.njk: ELOOP/,
+    ],
+    [
+      'a template that includes itself',
+      ({ resource, template }) => {
+        template('bad', '{% include "bad.njk" %}');
+        resource('bad');
+      },
+      /bad\.njk:1:1: includes are nested deeper than 50/,
+    ],
+    [
+      'a src that leads out',
+      ({ confdir }) => plainResource(confdir, '../conf.d/bad.toml', 'bad'),
+      /bad\.toml:2: src must not contain empty, .* parts/,
+    ],
+    [
+      'an absolute src',
+      ({ confdir }) => plainResource(confdir, '/etc/passwd', 'bad'),
+      /bad\.toml:2: src must be relative to a templates directory, not absolute/,
+    ],
+    [
+      'a src that is a link to a file outside',
+      ({ confdir, resource }) => {
+        symlinkSync('/etc/passwd', join(confdir, 'templates', 'bad.njk'));
+        resource('bad');
+      },
+      /template bad\.njk: leads to \/etc\/passwd, outside the template directories; copy the file/,
+    ],
+    [
+      'a dest that leads out of the generation',
+      ({ confdir }) => plainResource(confdir, 'motd.njk', '../bad'),
+      /bad\.toml:3: dest must be a file name without slash, or an absolute path/,
+    ],
+    [
+      'an absolute dest with ..',
+      ({ confdir }) => plainResource(confdir, 'motd.njk', '/etc/../etc/bad'),
+      /bad\.toml:3: dest must be the plain path of a file; write .*\/etc\/bad/,
+    ],
+    [
+      'a dest in a directory that is a link into the cache',
+      ({ confdir, directory, cache }) => {
+        symlinkSync(join(cache, 'sets'), join(directory, 'linked'));
+        plainResource(confdir, 'motd.njk', join(directory, 'linked', 'bad'));
+      },
+      /destination .*\/linked\/bad lies in the cache/,
+    ],
+  ])(
+    'that is hostile (%s) is named, harms nothing else, and is over when it is gone',
+    async (_what, harm, says) => {
+      const put = await plainConfdir();
+      const birdfeed = await Birdfeed.start(put.args, { cache: put.cache });
+      await contains(put.dest, 'says hello\n');
+      harm(put);
+      await birdfeed.reaches('named', (status) => says.test(JSON.stringify(status)));
+      expect(birdfeed.logs.filter(({ msg, reason }) => /internal error/.test(`${msg} ${reason}`))).toEqual(
+        [],
+      );
+      await etcd.client.put('/motd/text', 'bye');
+      await contains(put.dest, 'says bye\n');
+      expect((await birdfeed.get('/readyz')).code).toBe(200);
+      for (const file of ['conf.d/bad.toml', 'conf.d/folder', 'templates/bad.njk'])
+        rmSync(join(put.confdir, file), { force: true });
+      await birdfeed.reaches('right', (status) => !says.test(JSON.stringify(status)));
+      await etcd.client.put('/motd/text', 'again');
+      await contains(put.dest, 'says again\n');
+      expect(existsSync(join(put.directory, 'bad'))).toBe(false);
+    },
+  );
 
   it('never makes BIRD wait for a broken plain resource', async () => {
     const host = await makeHost(BIRD2);
