@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -66,6 +66,15 @@ function resourceFile(host: Host, text: string): string[] {
 }
 
 describe('in the configuration', () => {
+  it('a resource file that is a link in circles is named', async () => {
+    const host = await goodHost();
+    const args = resourceFile(host, '');
+    const file = join(host.directory, 'confdir', 'conf.d', 'x.toml');
+    rmSync(file);
+    symlinkSync('x.toml', file);
+    await fails(host, args, 78, /x\.toml: cannot be read: ELOOP/);
+  });
+
   it.each([
     [
       'an unknown field',

@@ -283,6 +283,16 @@ describe('a change of the configuration', () => {
     },
   );
 
+  it('is followed also where a folder links to itself from the start', async () => {
+    const { dest, template, args, cache, confdir } = await plainConfdir();
+    for (const folder of ['conf.d', 'templates']) symlinkSync('.', join(confdir, folder, 'again'));
+    const birdfeed = await Birdfeed.start(args, { cache });
+    await contains(dest, 'says hello\n');
+    template('motd', 'new {{ getv("/motd/text") }}\n');
+    await contains(dest, 'new hello\n');
+    await birdfeed.settled();
+  });
+
   it('never makes BIRD wait for a broken plain resource', async () => {
     const host = await makeHost(BIRD2);
     const confdir = ownTemplate(host, 'broken.njk', '{{ getv("/motd/nosuch") }}\n');
