@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { binaries, requireBinary, requireNamespaces } from '../../support/binaries.ts';
 import type { BirdDaemon } from '../../support/bird-daemon.ts';
@@ -123,8 +124,10 @@ describe.each(FLAVOURS)('with --commit-confirm, %s', (_name, flavour) => {
     const second = await startBirdfeed(host, etcd, TRIAL);
     await onTrial(second);
     await second.kill9();
+    // Loaded at the start, and twice tried and taken back, each daemon by its own timer.
+    const loaded = birds.map(() => 5);
+    await until(() => isDeepStrictEqual(birds.map(reconfigurations), loaded), { timeout: 2 * SECONDS * 1_000 });
     await allEstablished(birds);
-    const loaded = birds.map(reconfigurations);
     const third = await startBirdfeed(host, etcd, TRIAL);
     const given = await third.reaches(
       'generation 1',
