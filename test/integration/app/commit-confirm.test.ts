@@ -126,7 +126,9 @@ describe.each(FLAVOURS)('with --commit-confirm, %s', (_name, flavour) => {
     await second.kill9();
     // Loaded at the start, and twice tried and taken back, each daemon by its own timer.
     const loaded = birds.map(() => 5);
-    await until(() => isDeepStrictEqual(birds.map(reconfigurations), loaded), { timeout: 2 * SECONDS * 1_000 });
+    await until(() => isDeepStrictEqual(birds.map(reconfigurations), loaded), {
+      timeout: 2 * SECONDS * 1_000,
+    });
     await allEstablished(birds);
     const third = await startBirdfeed(host, etcd, TRIAL);
     const given = await third.reaches(
