@@ -20,12 +20,18 @@ export interface Verdict {
   readonly undone?: true;
 }
 
-/** A content that a daemon runs until it is confirmed, else goes back by itself; see `reload/trial.ts`. */
+/**
+ * A content that BIRD loaded with `configure timeout`, and that nobody has confirmed yet; BIRD goes back by itself. Kept over
+ * a restart of ours.
+ */
 export interface PendingTrial {
+  /** The generation's content digest. */
   readonly digest: string;
+  /** The sessions that were established before: what the trial is judged by. */
   readonly sessions: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** When BIRD undoes it by itself, milliseconds since the epoch. */
   readonly until: number;
+  /** How often this content has been on trial without coming to an end. */
   readonly tries: number;
 }
 

@@ -1,6 +1,6 @@
 import type { BirdfeedError } from '../core/errors.ts';
+import type { PendingTrial } from '../generation/state.ts';
 import type { Effect, Phase, TargetEvent, TargetFact, TargetState, Wanted } from './target-types.ts';
-import type { Trial } from './trial.ts';
 import { addVerdict, dropVerdicts, findVerdict, type Verdict, type Verdicts } from './verdicts.ts';
 
 export interface Step {
@@ -17,7 +17,7 @@ type Row = { readonly [T in TargetEvent['type']]: Handler<T> };
 /** Content that was on trial twice without an end to it, since something died each time, is not tried again. */
 const MOST_TRIES = 2;
 
-export function initialTarget(verdicts: Verdicts, trial: Trial | null = null): TargetState {
+export function initialTarget(verdicts: Verdicts, trial: PendingTrial | null = null): TargetState {
   return {
     phase: 'waiting',
     wanted: null,

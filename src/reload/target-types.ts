@@ -1,5 +1,5 @@
 import type { BirdfeedError } from '../core/errors.ts';
-import type { Trial } from './trial.ts';
+import type { PendingTrial } from '../generation/state.ts';
 import type { ReloadOutcome } from './types.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -53,7 +53,7 @@ export type TargetEvent =
   | { readonly type: 'read'; readonly running: Running }
   | { readonly type: 'loaded'; readonly outcome: ReloadOutcome; readonly loadedAt: string | null }
   /** What is being loaded is on trial from now on. */
-  | { readonly type: 'trial'; readonly trial: Trial | null }
+  | { readonly type: 'trial'; readonly trial: PendingTrial | null }
   /** The work in hand failed, the connection is still there. */
   | { readonly type: 'failed'; readonly error: BirdfeedError }
   | { readonly type: 'lost'; readonly error: BirdfeedError }
@@ -98,7 +98,7 @@ export type Effect =
   | { readonly type: 'read' }
   | { readonly type: 'load'; readonly wanted: Wanted }
   /** BIRD runs it on trial since before: see it through. */
-  | { readonly type: 'resume'; readonly wanted: Wanted; readonly trial: Trial }
+  | { readonly type: 'resume'; readonly wanted: Wanted; readonly trial: PendingTrial }
   | { readonly type: 'timer'; readonly reason: 'reconnect' | 'retry' | 'reread'; readonly attempt: number }
   | { readonly type: 'disconnect' }
   | { readonly type: 'report'; readonly fact: TargetFact };
@@ -116,7 +116,7 @@ export interface TargetState {
   readonly reported: { readonly type: 'applied' | 'refused'; readonly wanted: Wanted } | null;
   readonly verdicts: Verdicts;
   /** What is, or was at last, on trial without having come to an end. */
-  readonly trial: Trial | null;
+  readonly trial: PendingTrial | null;
   /** Content BIRD died of while loading it. Once may be chance, twice is a verdict. */
   readonly diedOf: string | null;
   /** Failures in a row. */

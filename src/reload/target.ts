@@ -2,19 +2,13 @@ import { type BackoffPolicy, backoffDelay } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import type { PendingTrial } from '../generation/state.ts';
 import type { Dialect } from '../render/types.ts';
 import { loadFile, readMark, showStatus } from './bird.ts';
 import { BirdClient } from './socket-client.ts';
 import { initialTarget, stepTarget } from './target-state.ts';
 import type { Effect, Running, TargetEvent, TargetFact, TargetState, Wanted } from './target-types.ts';
-import {
-  awaitRecovery,
-  establishedSessions,
-  loadOnTrial,
-  neverLoaded,
-  resumeTrial,
-  type Trial,
-} from './trial.ts';
+import { awaitRecovery, establishedSessions, loadOnTrial, neverLoaded, resumeTrial } from './trial.ts';
 import type { ReloadOutcome, Target } from './types.ts';
 import type { Verdicts } from './verdicts.ts';
 import { dialectConflict } from './version.ts';
@@ -54,9 +48,9 @@ export interface TargetOptions {
   /** Refusals known from before a restart of ours. */
   readonly verdicts?: Verdicts;
   /** What was on trial when an earlier process ended. */
-  readonly trial?: Trial | null;
+  readonly trial?: PendingTrial | null;
   /** Keeps what is on trial, null when nothing is any more. Waited for before BIRD is told. */
-  readonly keepTrial?: (target: Target, trial: Trial | null) => Promise<void>;
+  readonly keepTrial?: (target: Target, trial: PendingTrial | null) => Promise<void>;
   readonly timings?: Partial<TargetTimings>;
   /** In [0, 1). */
   readonly random?: () => number;
@@ -230,7 +224,7 @@ export class TargetSupervisor {
     return outcome;
   }
 
-  async #resume(client: BirdClient, wanted: Wanted, trial: Trial): Promise<TargetEvent> {
+  async #resume(client: BirdClient, wanted: Wanted, trial: PendingTrial): Promise<TargetEvent> {
     const { log } = this.#options;
     log.info(
       { socket: client.path, generation: wanted.generation },
@@ -250,7 +244,7 @@ export class TargetSupervisor {
     return { ...this.#loadOptions(wanted), seconds, onWaiting };
   }
 
-  async #keepTrial(trial: Trial | null): Promise<void> {
+  async #keepTrial(trial: PendingTrial | null): Promise<void> {
     this.#dispatch({ type: 'trial', trial });
     await this.#options.keepTrial?.(this.target, trial);
   }

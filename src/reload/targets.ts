@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { BirdfeedError } from '../core/errors.ts';
+import type { PendingTrial } from '../generation/state.ts';
 import { type TargetOptions, TargetSupervisor } from './target.ts';
 import type { TargetFact } from './target-types.ts';
-import { describeMissing, type Trial } from './trial.ts';
+import { describeMissing } from './trial.ts';
 import type { Target } from './types.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -52,7 +53,7 @@ export interface TargetsOptions extends Omit<TargetOptions, 'target' | 'onFact' 
   /** Socket → refusals known from before a restart of ours. */
   readonly verdicts?: Readonly<Record<string, Verdicts>>;
   /** Socket → what was on trial when an earlier process ended. */
-  readonly trials?: Readonly<Record<string, Trial>>;
+  readonly trials?: Readonly<Record<string, PendingTrial>>;
 }
 
 const PENDING: TargetResult = { type: 'pending', error: null };

@@ -1,20 +1,9 @@
 import { sleep } from '../core/clock.ts';
 import { asBirdfeedError, type BirdfeedError } from '../core/errors.ts';
+import type { PendingTrial } from '../generation/state.ts';
 import { confirm, type LoadOptions, loadFile, readBack, showProtocols, undo } from './bird.ts';
 import type { BirdClient } from './socket-client.ts';
 import type { ReloadOutcome } from './types.ts';
-
-/** A content that BIRD loaded with `configure timeout`, and that nobody has confirmed yet. Kept over a restart of ours. */
-export interface Trial {
-  /** The generation's content digest. */
-  readonly digest: string;
-  /** The sessions that were established before: what the trial is judged by. */
-  readonly sessions: readonly string[];
-  /** When BIRD undoes it by itself, milliseconds since the epoch. */
-  readonly until: number;
-  /** How often this content has been on trial without coming to an end. */
-  readonly tries: number;
-}
 
 export interface TrialOptions extends LoadOptions {
   /** After how many seconds BIRD takes it back by itself. */
@@ -64,7 +53,7 @@ export async function loadOnTrial(
 export function resumeTrial(
   client: BirdClient,
   path: string,
-  trial: Trial,
+  trial: PendingTrial,
   options: TrialOptions,
 ): Promise<ReloadOutcome> {
   const { clock, seconds } = options;
