@@ -5,13 +5,11 @@
 //
 // BIRDFEED_FAULT_SCALE=0.1 makes a tenth of the runs, BIRDFEED_FAULT_SEED=2 other ones. `npm test` makes a few runs of each.
 
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root, run } from './run.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 process.env.PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 async function main(args) {
@@ -71,17 +69,6 @@ function table(unsorted) {
 
 function seconds(ms) {
   return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-}
-
-function run([program, ...args], options = {}) {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], ...options });
-    child.on('error', (error) => {
-      console.error(`${program}: ${error.message}`);
-      resolve(127);
-    });
-    child.on('close', (code, signal) => resolve(code ?? signal));
-  });
 }
 
 process.exitCode = await main(process.argv.slice(2));

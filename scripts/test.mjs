@@ -7,13 +7,11 @@
 // failed. The exit status is 0 only when nothing failed. BIRDFEED_TEST_REQUIRE_ALL=1 turns tests that would be skipped for
 // want of a binary into failures.
 
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root, run } from './run.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const binary = (name) => join(root, 'node_modules/.bin', name);
 
 // ip and other programs that tests call are in the sbin folders, which not every shell has on its path.
@@ -71,18 +69,6 @@ async function runVitest(args) {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Runs a program with this one's output and no input; resolves to its exit status, or the signal that ended it. */
-function run([program, ...args], options = {}) {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], ...options });
-    child.on('error', (error) => {
-      console.error(`${program}: ${error.message}`);
-      resolve(127);
-    });
-    child.on('close', (code, signal) => resolve(code ?? signal));
-  });
 }
 
 function seconds(ms) {

@@ -151,43 +151,27 @@ describe('a password', () => {
       'generation 2',
       ({ generation, bird }) => generation?.number === 2 && bird.state === 'applied',
     );
+    const renderedWith = (confdir: string, cache: string) =>
+      runBirdfeed(
+        [
+          ...['--onetime', ...hostArgs(host), ...etcdArgs(etcd), ...options],
+          ...['--confdir', confdir, '--cache', join(host.directory, cache)],
+        ],
+        {},
+      );
     const refused = ownTemplate(
       host,
       'bird.conf.njk',
       'router id 10.0.0.1;\n{% for s in ipv4.sessions %}{% if s.password %}nonsense "{{ s.password }}";{% endif %}{% endfor %}\n',
     );
-    const bad = await runBirdfeed(
-      [
-        '--onetime',
-        ...hostArgs(host),
-        ...etcdArgs(etcd),
-        ...options,
-        '--confdir',
-        refused,
-        '--cache',
-        join(host.directory, 'c2'),
-      ],
-      {},
-    );
+    const bad = await renderedWith(refused, 'c2');
     expect(bad.code).toBe(65);
     ownTemplate(
       host,
       'bird.conf.njk',
       '{{ ipv4.sessions[1].password | bird_number }}{{ ipv4.sessions[1].nothing }}\n',
     );
-    const failed = await runBirdfeed(
-      [
-        '--onetime',
-        ...hostArgs(host),
-        ...etcdArgs(etcd),
-        ...options,
-        '--confdir',
-        refused,
-        '--cache',
-        join(host.directory, 'c3'),
-      ],
-      {},
-    );
+    const failed = await renderedWith(refused, 'c3');
     expect(failed.code).toBe(65);
 
     const asked = { env: { BIRDFEED_ETCD_USERNAME: 'u', BIRDFEED_ETCD_PASSWORD: 'etcd-s3cret' } };
