@@ -136,7 +136,8 @@ class Acknowledgements {
   }
 
   next(from) {
-    return this.switches.next(from, () => this.birdfeed.isAcknowledged());
+    // BIRD takes its time with thousands of sessions that it also tries to open.
+    return this.switches.next(from, () => this.birdfeed.isAcknowledged(), 120_000);
   }
 
   close() {
