@@ -128,12 +128,13 @@ async function stormOn({ options, cluster, etcd }, program, content) {
   };
 }
 
-function puts(cluster, count) {
+/** That many entries for etcd, each a change of a node. */
+export function puts(cluster, count) {
   return Array.from({ length: count }, (_, n) => cluster.changed(cluster.peer(n)));
 }
 
 /** The first switch after which every peer is as it was put last. */
-async function shows(program, cluster, content = () => program.content()) {
+export async function shows(program, cluster, content = () => program.content()) {
   const wanted = new Set(Array.from({ length: cluster.size - 1 }, (_, n) => cluster.expected(n + 1)));
   const isFinal = () => {
     const found =

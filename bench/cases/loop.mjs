@@ -1,4 +1,4 @@
-// How long the event loop does not turn: while the cluster is read for the first time, and at each change.
+// How long the event loop does not turn: while the cluster is read for the first time, at each change, and in a storm.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Birdfeed } from '../lib/birdfeed.mjs';
 import { round, summary } from '../lib/stats.mjs';
+import { puts, shows } from './load.mjs';
 
 const MONITOR = fileURLToPath(new URL('../lib/loop-monitor.cjs', import.meta.url));
 
 /**
  * The longest block of each of several loads, and of each change. Times during which the thread waited for a CPU are
  * taken off: they come from the machine's other work. `start` is everything from the start of the process until etcd's
- * first answer (loading code, mostly), `load` from there to the first publication.
+ * first answer (loading code, mostly), `load` from there to the first publication, `storm` from the first of many puts to the
+ * publication of the last.
  */
 export async function loop(bench) {
   const { options, cluster, etcd, program, newCache, progress } = bench;
@@ -20,6 +22,7 @@ export async function loop(bench) {
   const starts = [];
   const loads = [];
   const perChange = [];
+  const storms = [];
   const rounds = options.quick ? 1 : Math.min(3, options.runs);
   for (let turn = 0; turn < rounds; turn += 1) {
     const file = join(bench.directory, `loop-${cluster.size}-${turn}`);
@@ -43,11 +46,16 @@ export async function loop(bench) {
         await etcd.put(...cluster.changed(cluster.peer(n * 7)));
         await sleep(options.intervalMs);
       }
+      const stormAt = epoch(performance.now());
+      await etcd.putMany(puts(cluster, options.storm));
+      const endedAt = epoch(await shows(birdfeed, cluster));
+      await sleep(options.settleMs / 4);
       const blocks = readBlocks(file);
+      storms.push(longest(blocks, stormAt, endedAt));
       starts.push(longest(blocks, 0, answeredAt));
       loads.push(longest(blocks, answeredAt, publishedAt));
       for (const [n, at] of changedAt.entries())
-        perChange.push(longest(blocks, at, changedAt[n + 1] ?? Number.POSITIVE_INFINITY));
+        perChange.push(longest(blocks, at, changedAt[n + 1] ?? stormAt));
     } finally {
       await birdfeed.stop();
     }
@@ -56,6 +64,7 @@ export async function loop(bench) {
     startMs: summary(starts),
     loadMs: { ...summary(loads), each: loads.map(round) },
     changeMs: summary(perChange),
+    stormMs: { ...summary(storms), each: storms.map(round) },
   };
 }
 

@@ -45,6 +45,7 @@ function byItself({ memory, loop, storm, irrelevant }, { events }) {
     row('memory, settled, small heap', memory?.smallHeap.settledMiB, 110, 'MiB'),
     row('event loop, longest block at load', loop?.loadMs.p50, 60, 'ms'),
     row('event loop, longest block per change, p95', loop?.changeMs.p95, 25, 'ms'),
+    row('event loop, longest block in a storm', loop?.stormMs.p50, 100, 'ms'),
     row('storm: final state after the last put', alone?.publishedAfterLastPutMs, 250, 'ms'),
     row('storm with BIRD: final state after the last put', withBird?.publishedAfterLastPutMs, 250, 'ms'),
     row('runs for changes of a key that nothing reads', irrelevant?.unreadKey.runs, 0, 'runs'),

@@ -69,6 +69,7 @@ function sizeLines(size) {
       `start ${pair(loop.startMs)}`,
       `load ${pair(loop.loadMs)}`,
       `change ${pair(loop.changeMs)}, worst ${loop.changeMs.max}`,
+      `storm ${pair(loop.stormMs)}`,
     );
   for (const [name, cell] of Object.entries(memory ?? {})) {
     add(
