@@ -21,9 +21,14 @@ export type Heard =
   | { readonly kind: 'compacted'; readonly revision: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Ids that we give our watchers start at 1: 0 means "choose one" to etcd, and it uses -1 for what concerns none. */
+/**
+ * The ids that we give our watchers are far from those that a server would choose, 0 and up: `etcd grpc-proxy` does choose,
+ * whatever it is asked for, so that the ids in its answers tell it from an etcd.
+ */
+const FIRST_WATCH_ID = 1_000_000;
+
 export function watchIdOf(range: number): number {
-  return range + 1;
+  return FIRST_WATCH_ID + range;
 }
 
 /**
@@ -47,8 +52,8 @@ export class ResponseReader {
     // Replies to progress requests name no watcher. Their revision says nothing: servers before 3.4.25 and 3.5.8 send
     // them ahead of events that came earlier (etcd issue 15220).
     if (id === -1) return { kind: 'alive' };
-    const range = id - 1;
-    if (!(range >= 0 && range < this.#ranges)) {
+    const range = this.rangeOf(response);
+    if (range === undefined) {
       throw new BirdfeedError(
         'BF_DATASTORE_PROTOCOL',
         `etcd answered for a watcher ${response.watch_id} that does not exist`,
@@ -56,6 +61,12 @@ export class ResponseReader {
     }
     if (response.created) return { kind: 'created', range };
     return this.#events(range, response);
+  }
+
+  /** The range that a response is about; undefined when it is about none of them. */
+  rangeOf({ watch_id }: IWatchResponse): number | undefined {
+    const range = Number(watch_id) - (isProxys(watch_id) ? 0 : FIRST_WATCH_ID);
+    return range >= 0 && range < this.#ranges ? range : undefined;
   }
 
   #events(range: number, response: IWatchResponse): Heard {
@@ -78,6 +89,12 @@ export class ResponseReader {
       witness: newestWitness(puts),
     };
   }
+}
+
+/** Whether an id was chosen by `etcd grpc-proxy`, which numbers the watchers of a stream in the order of their requests. */
+export function isProxys(watchId: string): boolean {
+  const id = Number(watchId);
+  return id >= 0 && id < FIRST_WATCH_ID;
 }
 
 /** etcd 3.4 gives no reason for a compaction, only the revision from which on it still knows what happened. */

@@ -6,7 +6,7 @@ import { revisionOf } from './decode.ts';
 import { type FailureContext, failureOf, silence } from './failures.ts';
 import type { EtcdTimings } from './options.ts';
 import type { KeyRange } from './ranges.ts';
-import { type Heard, ResponseReader, watchIdOf } from './responses.ts';
+import { type Heard, isProxys, ResponseReader, watchIdOf } from './responses.ts';
 
 /** How a watch ended. It always ends with one of these, never with an exception. */
 export type WatchEnd =
@@ -42,6 +42,8 @@ export class Watch {
   #finished = false;
   #heardAt: number;
   #unanswered = 0;
+  /** Whether `etcd grpc-proxy` is in between. */
+  #proxied = false;
   #cancelTimer: () => void;
 
   constructor(stream: WatchStream, plan: WatchPlan) {
@@ -85,6 +87,7 @@ export class Watch {
     if (this.#finished) return;
     this.#heardAt = this.#plan.clock.monotonic();
     this.#unanswered = 0;
+    if (isProxys(response.watch_id)) this.#proxied = true;
     try {
       this.#checkHeader(response);
       this.#act(this.#reader.read(response));
@@ -116,12 +119,13 @@ export class Watch {
    * A store that is behind what we have from it, or another one, would keep the watch open and say nothing: the events that
    * we wait for lie in its future. Whether that is so, or just this member is late, is found out by the next read.
    */
-  #checkHeader({ header, canceled, watch_id }: IWatchResponse): void {
-    // The header of a cancellation has revision 0.
-    if (canceled) return;
+  #checkHeader(response: IWatchResponse): void {
+    const { header, canceled, created } = response;
+    // The header of a cancellation has revision 0, and where a proxy has a watcher join others, it makes one up.
+    if (canceled || (created && this.#proxied)) return;
     const { datastoreId, ranges, nextOf, context } = this.#plan;
-    const range = Number(watch_id) - 1;
-    const indexes = range >= 0 && range < ranges.length ? [range] : [...ranges.keys()];
+    const range = this.#reader.rangeOf(response);
+    const indexes = range === undefined ? [...ranges.keys()] : [range];
     const held = Math.max(...indexes.map(nextOf)) - 1;
     const revision = revisionOf(header.revision);
     if (header.cluster_id === datastoreId && revision >= held) return;
@@ -134,7 +138,8 @@ export class Watch {
 
   #confirmAll(): void {
     this.#cancelTimer();
-    this.#pingLater(this.#plan.timings.pingMs);
+    // A proxy takes no progress requests (etcd issue 19710); that the connection is dead shows on the next read.
+    if (!this.#proxied) this.#pingLater(this.#plan.timings.pingMs);
     this.#confirm();
   }
 

@@ -10,6 +10,7 @@ import type {
 import type { EtcdConnection, WatchStream } from '../../../src/datastore/etcd/connection.ts';
 import type { Dialler } from '../../../src/datastore/etcd/dialler.ts';
 import type { Endpoint } from '../../../src/datastore/etcd/options.ts';
+import { watchIdOf } from '../../../src/datastore/etcd/responses.ts';
 
 export function keyValue(key: string, value: string, revision: number): IKeyValue {
   return {
@@ -74,11 +75,11 @@ export class FakeStream extends EventEmitter {
     } satisfies IWatchResponse);
   }
 
-  /** Puts, as etcd stores them and sends them to one watcher. */
-  put(watchId: number, ...kvs: readonly IKeyValue[]): void {
+  /** Puts, as etcd stores them and sends them to the watcher of one range. */
+  put(range: number, ...kvs: readonly IKeyValue[]): void {
     this.#etcd.kvs.push(...kvs);
     const events = kvs.map((kv) => ({ type: 'Put' as const, kv, prev_kv: kv }));
-    this.respond({ watch_id: `${watchId}`, events });
+    this.respond({ watch_id: String(watchIdOf(range)), events });
   }
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/core/clock.ts';
 import { silentLogger } from '../../../src/core/log.ts';
 import type { EtcdOptions } from '../../../src/datastore/etcd/options.ts';
+import { watchIdOf } from '../../../src/datastore/etcd/responses.ts';
 import { createEtcdSource } from '../../../src/datastore/etcd/source.ts';
 import type { Source, SourceEvent } from '../../../src/datastore/types.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -60,15 +61,21 @@ describe('etcd source', () => {
     await start();
     expect(told()).toEqual(['page', 'snapshot initial @10']);
     expect(etcd.stream.creates).toMatchObject([
-      { watch_id: 1, key: Buffer.from('/a'), start_revision: 11, progress_notify: true, fragment: true },
-      { watch_id: 2, key: Buffer.from('/a/'), range_end: Buffer.from('/a0'), start_revision: 11 },
+      {
+        watch_id: watchIdOf(0),
+        key: Buffer.from('/a'),
+        start_revision: 11,
+        progress_notify: true,
+        fragment: true,
+      },
+      { watch_id: watchIdOf(1), key: Buffer.from('/a/'), range_end: Buffer.from('/a0'), start_revision: 11 },
     ]);
   });
 
   it('goes on after the last event, however far the head is, and only for that range', async () => {
     await start();
     etcd.revision = 5_000;
-    etcd.stream.put(2, keyValue('/a/1', 'v', 12), keyValue('/a/2', 'v', 40));
+    etcd.stream.put(1, keyValue('/a/1', 'v', 12), keyValue('/a/2', 'v', 40));
     etcd.stream.emit('end');
     await clock.advance(100);
     expect(told(1)).toEqual(['changes @40', 'lost BF_DATASTORE_UNREACHABLE', 'connected @40']);
@@ -79,7 +86,7 @@ describe('etcd source', () => {
     await start();
     etcd.revision = 100;
     etcd.stream.respond({ watch_id: '-1' });
-    etcd.stream.respond({ watch_id: '2' });
+    etcd.stream.respond({ watch_id: String(watchIdOf(1)) });
     etcd.stream.emit('end');
     await clock.advance(100);
     expect(etcd.stream.creates.map(({ start_revision }) => start_revision)).toEqual([11, 101]);
@@ -182,6 +189,22 @@ describe('etcd source', () => {
     expect(told(1)).toEqual(['lost BF_DATASTORE_REGRESSED', 'connected @10']);
   });
 
+  it('asks a proxy for no progress, and follows it although it makes up the header of a watcher that joins others', async () => {
+    etcd.confirms = false;
+    await start();
+    const header = { cluster_id: '0', member_id: '0', revision: '11', raft_term: '0' };
+    etcd.stream.respond({ watch_id: '1', created: true, header });
+    etcd.stream.respond({ watch_id: '0', created: true, header });
+    const kv = keyValue('/a/1', 'v', 12);
+    etcd.revision = 12;
+    etcd.stream.respond({ watch_id: '1', events: [{ type: 'Put', kv, prev_kv: kv }] });
+    await clock.advance(29_000);
+    expect([told(1), etcd.stream.pings]).toEqual([['changes @12'], 0]);
+    etcd.readError = new Error('4 DEADLINE_EXCEEDED: Deadline exceeded after 12.000s');
+    await clock.advance(1_000);
+    expect(told(2)).toEqual(['lost BF_DATASTORE_UNREACHABLE']);
+  });
+
   it('draws no conclusion from a witness that was compacted away', async () => {
     etcd.kvs = [keyValue('/a/1', 'one', 4)];
     await start();
@@ -195,7 +218,7 @@ describe('etcd source', () => {
   it('lists when a watcher is cancelled by a compaction', async () => {
     await start();
     etcd.stream.respond({
-      watch_id: '2',
+      watch_id: String(watchIdOf(1)),
       canceled: true,
       compact_revision: '90',
       header: { ...etcd.header, revision: '0' },
@@ -242,7 +265,7 @@ describe('etcd source', () => {
       { type: 'DELETE', kv, prev_kv: kv },
     ] as unknown as [];
     etcd.revision = 11;
-    etcd.stream.respond({ watch_id: '2', events });
+    etcd.stream.respond({ watch_id: String(watchIdOf(1)), events });
     await clock.advance(100);
     expect(told(1)).toEqual(['lost BF_DATASTORE_PROTOCOL', 'connected @10']);
     expect(etcd.stream.creates.map(({ start_revision }) => start_revision)).toEqual([11, 11]);
@@ -340,7 +363,7 @@ describe('etcd source', () => {
     const before = events.length;
     const { stream } = etcd;
     abort.abort();
-    stream.put(2, keyValue('/a/1', 'v', 11));
+    stream.put(1, keyValue('/a/1', 'v', 11));
     await running;
     source.relist();
     await clock.advance(MINUTE);

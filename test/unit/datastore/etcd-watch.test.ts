@@ -11,13 +11,13 @@ import {
 } from '../../../src/datastore/etcd/held.ts';
 import { type LifeEvent, type LifeState, nextState } from '../../../src/datastore/etcd/life.ts';
 import { rangesOf } from '../../../src/datastore/etcd/ranges.ts';
-import { ResponseReader } from '../../../src/datastore/etcd/responses.ts';
+import { ResponseReader, watchIdOf } from '../../../src/datastore/etcd/responses.ts';
 import { keyValue } from './etcd-fake.ts';
 
 function response(own: Partial<IWatchResponse>): IWatchResponse {
   return {
     header: { cluster_id: '77', member_id: '1', revision: '500', raft_term: '2' },
-    watch_id: '1',
+    watch_id: String(watchIdOf(0)),
     created: false,
     canceled: false,
     compact_revision: '0',
@@ -39,7 +39,9 @@ describe('responses on the watch stream', () => {
     expect(reader.read(response({ fragment: true, events: [event('Put', '/a', 5)] }))).toEqual({
       kind: 'alive',
     });
-    expect(reader.read(response({ watch_id: '2', events: [event('Put', '/b', 6)] }))).toMatchObject({
+    expect(
+      reader.read(response({ watch_id: String(watchIdOf(1)), events: [event('Put', '/b', 6)] })),
+    ).toMatchObject({
       range: 1,
       revision: 6,
     });
@@ -71,10 +73,22 @@ describe('responses on the watch stream', () => {
     );
   });
 
-  it.each(['3', '0', 'x'])('for the watcher %s that nobody asked for are refused', (watch_id) => {
-    expect(() => new ResponseReader(2).read(response({ watch_id }))).toThrow(
-      expect.objectContaining({ code: 'BF_DATASTORE_PROTOCOL' }),
-    );
+  it.each([String(watchIdOf(2)), '2', 'x'])(
+    'for the watcher %s that nobody asked for are refused',
+    (watch_id) => {
+      expect(() => new ResponseReader(2).read(response({ watch_id }))).toThrow(
+        expect.objectContaining({ code: 'BF_DATASTORE_PROTOCOL' }),
+      );
+    },
+  );
+
+  it('are told apart although a proxy has numbered the watchers itself', () => {
+    const reader = new ResponseReader(2);
+    expect(reader.read(response({ watch_id: '1', created: true }))).toEqual({ kind: 'created', range: 1 });
+    expect(reader.read(response({ watch_id: '0', events: [event('Put', '/a', 6)] }))).toMatchObject({
+      range: 0,
+      revision: 6,
+    });
   });
 
   it('tell a compaction from a refusal', () => {
