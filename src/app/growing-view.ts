@@ -1,3 +1,4 @@
+import { nextTurn } from '../core/clock.ts';
 import type { Entry, TreeView } from '../tree/types.ts';
 
 /** How many entries of each range the first part has: little, since code that has never run is slow. */
@@ -41,8 +42,4 @@ function firstOf(
 ): readonly Entry[] {
   if (entries.length <= count) return entries;
   return entries.filter(({ key }, index) => index < count || isAlwaysThere(key));
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

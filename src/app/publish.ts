@@ -97,3 +97,9 @@ function undone(message: string): BirdfeedError {
 function refused(message: string): BirdfeedError {
   return new BirdfeedError('BF_CHECK_FAILED', `BIRD does not accept the rendered configuration: ${message}`);
 }
+
+/** Tells the status which generation is current. */
+export function reportGeneration(report: (fact: Fact) => void, { number, stamp }: Generation): void {
+  const { contentDigest, createdAt, sessions } = stamp;
+  report({ type: 'generation', generation: { number, contentDigest, createdAt, sessions: sessions.length } });
+}

@@ -1,3 +1,4 @@
+import { nextTurn } from '../core/clock.ts';
 import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { sameMap } from '../core/same.ts';
@@ -6,15 +7,14 @@ import type { CacheFs } from '../generation/fs.ts';
 import { type GuardVerdict, stampedCensus } from '../generation/guard.ts';
 import { saveLastGood } from '../generation/last-good.ts';
 import { withHold, withoutApprovals, withoutHold } from '../generation/state.ts';
-import type { Generation, StampInput } from '../generation/types.ts';
+import type { StampInput } from '../generation/types.ts';
 import type { Problem } from '../model/types.ts';
 import type { ConfigEvent } from '../status/axes.ts';
-import type { Fact } from '../status/status.ts';
 import type { TreeView } from '../tree/types.ts';
 import type { Copies } from './copies.ts';
 import { absenceMessage, withoutAll } from './data-faults.ts';
 import type { FeedView } from './feed.ts';
-import { type PublishDeps, publishFiles } from './publish.ts';
+import { type PublishDeps, publishFiles, reportGeneration } from './publish.ts';
 import type { Change, RunOutcome } from './run-outcome.ts';
 import type { SetDeferral } from './set-deferral.ts';
 import type { SetGuard } from './set-guard.ts';
@@ -73,6 +73,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
   let isMeasured = false;
   /** Something that the datastore says is put off. */
   let isPartial = false;
+  /** Where the datastore stood when the last input was taken. */
+  let positions: StampInput['mounts'] = [];
   let savedLastGood: ReadonlyMap<string, string> | null = null;
 
   async function run(): Promise<RunOutcome> {
@@ -111,6 +113,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 
   async function runOnData(): Promise<RunOutcome> {
     guard.look(feed.regressions);
+    // Before anything is awaited: what arrives from then on is not in what was computed.
+    positions = feed.positions(plan.mounts);
     const computed = plan.compute(deps.view);
     const all = { ...computed, problems: [...deps.outerProblems(), ...computed.problems] };
     if (!deps.requireMounts(all.mounts)) return stillReading();
@@ -127,6 +131,8 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
     const computation = deferral.apply(plan, all);
     if (computation === null) return { type: 'unchanged', generation: store.current! };
     isPartial = computation !== all;
+    // After a storm both the model and the rendering take their time.
+    await nextTurn();
     let rendering = await plan.render();
     asked = rendering.asked;
     const [firstFault] = rendering.faults;
@@ -279,7 +285,7 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
       contentDigest: rendering.contentDigest,
       renderTime: renderTimeOf(rendering),
       templatesDigest: plan.templatesDigest,
-      mounts: feed.positions(plan.mounts),
+      mounts: positions,
       sessions: computation.sessions,
       census: computation.census === null ? null : stampedCensus(computation.census),
     };
@@ -310,9 +316,3 @@ export function createSetLoop(deps: SetLoopDeps): SetLoop {
 }
 
 const ON_TRIAL = 'BIRD died while loading this configuration; the next BIRD is given it once more';
-
-/** Tells the status which generation is current. */
-export function reportGeneration(report: (fact: Fact) => void, { number, stamp }: Generation): void {
-  const { contentDigest, createdAt, sessions } = stamp;
-  report({ type: 'generation', generation: { number, contentDigest, createdAt, sessions: sessions.length } });
-}

@@ -36,3 +36,8 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', done, { once: true });
   });
 }
+
+/** Resolves in the next turn of the event loop: lets sockets and timers have theirs between two long computations. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
