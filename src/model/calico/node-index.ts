@@ -1,5 +1,5 @@
 import { sortedBy } from '../../core/order.ts';
-import { PersistentMap } from './persistent-map.ts';
+import { type Draft, PersistentMap } from './persistent-map.ts';
 import type { ResourceChange } from './slot.ts';
 import type { NodeResource } from './types.ts';
 
@@ -19,48 +19,32 @@ export function updateNodeIndex(
   index: NodeIndex,
   changes: readonly ResourceChange<NodeResource>[],
 ): NodeIndex {
-  if (changes.length === 0) return index;
   return {
-    byName: index.byName.with(nameChanges(changes)),
-    byAddress: index.byAddress.with(addressChanges(index.byAddress, changes)),
+    byName: index.byName.with((draft) => {
+      for (const { before, after } of changes) draft.set((after ?? before!).name, after ?? undefined);
+    }),
+    byAddress: index.byAddress.with((draft) => {
+      for (const { before, after } of changes) {
+        if (before !== null) eachAddress(before, (address) => removeHolder(draft, address, before));
+        if (after !== null) eachAddress(after, (address) => addHolder(draft, address, after));
+      }
+    }),
   };
 }
 
-function* nameChanges(
-  changes: readonly ResourceChange<NodeResource>[],
-): Generator<[string, NodeResource | undefined]> {
-  for (const { before, after } of changes) yield [(after ?? before!).name, after ?? undefined];
+function eachAddress({ ipv4, ipv6 }: NodeResource, visit: (address: string) => void): void {
+  if (ipv4 !== null) visit(ipv4.address);
+  if (ipv6 !== null) visit(ipv6.address);
 }
 
-type Holders = readonly NodeResource[];
+type Holders = Draft<readonly NodeResource[]>;
 
-/** The nodes of each address that a changed node has or had; undefined where there is none any more. */
-function addressChanges(
-  current: PersistentMap<Holders>,
-  changes: readonly ResourceChange<NodeResource>[],
-): ReadonlyMap<string, Holders | undefined> {
-  const changed = new Map<string, Holders | undefined>();
-  const alter = (node: NodeResource | null, address: string | undefined, alteration: Alteration) => {
-    if (node === null || address === undefined) return;
-    const holders = (changed.has(address) ? changed.get(address) : current.get(address)) ?? [];
-    const altered = alteration(holders, node);
-    changed.set(address, altered.length === 0 ? undefined : altered);
-  };
-  for (const { before, after } of changes) {
-    alter(before, before?.ipv4?.address, without);
-    alter(before, before?.ipv6?.address, without);
-    alter(after, after?.ipv4?.address, including);
-    alter(after, after?.ipv6?.address, including);
-  }
-  return changed;
+function removeHolder(draft: Holders, address: string, node: NodeResource): void {
+  const others = draft.get(address)!.filter((holder) => holder !== node);
+  draft.set(address, others.length === 0 ? undefined : others);
 }
 
-type Alteration = (holders: Holders, node: NodeResource) => Holders;
-
-function without(holders: Holders, node: NodeResource): Holders {
-  return holders.filter((holder) => holder !== node);
-}
-
-function including(holders: Holders, node: NodeResource): Holders {
-  return holders.length === 0 ? [node] : sortedBy([...holders, node], ({ name }) => name);
+function addHolder(draft: Holders, address: string, node: NodeResource): void {
+  const holders = draft.get(address);
+  draft.set(address, holders === undefined ? [node] : sortedBy([...holders, node], ({ name }) => name));
 }

@@ -1,54 +1,70 @@
 import { byText } from '../../core/order.ts';
 
-/** Enough that a shard of a map with 10,000 keys has about ten of them, and that a few hundred new keys do not copy all. */
-const SHARDS = 1_024;
+/** The changes are made part of the large Map when they are more than this part of it: seldom, since that copies it. */
+const LARGE = 1 / 32;
+
+/** An altered copy of a {@link PersistentMap} in the making. */
+export interface Draft<V> {
+  get(key: string): V | undefined;
+  /** Undefined deletes the key. */
+  set(key: string, value: V | undefined): void;
+}
 
 /**
- * A map with text keys of which an altered copy is cheap: only the shards that changed are copied, where copying a Map of
- * 10,000 keys takes over a millisecond. Iterates in key order (by sorting each time), so that the order does not depend
- * on how the map came about.
+ * A map with text keys of which an altered copy is cheap: few changes are kept beside a large Map that the copies share,
+ * where copying a Map of 10,000 keys takes over a millisecond. Iterates in key order (by sorting each time), so that the
+ * order does not depend on how the map came about.
  */
 export class PersistentMap<V> implements ReadonlyMap<string, V> {
   readonly size: number;
-  readonly #shards: readonly ReadonlyMap<string, V>[];
+  readonly #base: ReadonlyMap<string, V>;
+  /** What is otherwise than in `#base`; undefined where a key was deleted. */
+  readonly #changes: ReadonlyMap<string, V | undefined>;
 
-  private constructor(shards: readonly ReadonlyMap<string, V>[], size: number) {
-    this.#shards = shards;
+  private constructor(
+    base: ReadonlyMap<string, V>,
+    changes: ReadonlyMap<string, V | undefined>,
+    size: number,
+  ) {
+    this.#base = base;
+    this.#changes = changes;
     this.size = size;
   }
 
   static empty<V>(): PersistentMap<V> {
-    return new PersistentMap<V>(new Array(SHARDS).fill(new Map<string, V>()), 0);
+    return new PersistentMap<V>(new Map(), new Map(), 0);
   }
 
-  /** The map with these keys set, or deleted where the value is undefined; this very map when there are none. */
-  with(changes: Iterable<readonly [string, V | undefined]>): PersistentMap<V> {
-    const shards = [...this.#shards];
-    const copies = new Map<number, Map<string, V>>();
-    let size = this.size;
-    for (const [key, value] of changes) {
-      const index = shardOf(key);
-      const shard = copies.get(index) ?? new Map(shards[index]);
-      copies.set(index, shard);
-      shards[index] = shard;
-      size -= shard.size;
-      if (value === undefined) shard.delete(key);
-      else shard.set(key, value);
-      size += shard.size;
-    }
-    return copies.size === 0 ? this : new PersistentMap(shards, size);
+  /** The map after `alter`; this very map when that sets nothing. The draft must not be used afterwards. */
+  with(alter: (draft: Draft<V>) => void): PersistentMap<V> {
+    const base = this.#base;
+    const changes = new Map(this.#changes);
+    let { size } = this;
+    let isSame = true;
+    const get = (key: string): V | undefined => (changes.has(key) ? changes.get(key) : base.get(key));
+    alter({
+      get,
+      set(key, value) {
+        size += (value === undefined ? 0 : 1) - (get(key) === undefined ? 0 : 1);
+        changes.set(key, value);
+        isSame = false;
+      },
+    });
+    if (isSame) return this;
+    if (changes.size <= base.size * LARGE) return new PersistentMap(base, changes, size);
+    return new PersistentMap(merged(base, changes, size), new Map(), size);
   }
 
   get(key: string): V | undefined {
-    return this.#shards[shardOf(key)]!.get(key);
+    return this.#changes.has(key) ? this.#changes.get(key) : this.#base.get(key);
   }
 
   has(key: string): boolean {
-    return this.#shards[shardOf(key)]!.has(key);
+    return this.get(key) !== undefined;
   }
 
   *entries(): MapIterator<[string, V]> {
-    const all: [string, V][] = this.#shards.flatMap((shard) => [...shard]);
+    const all = [...merged(this.#base, this.#changes, this.size)];
     yield* all.sort(([a], [b]) => byText(a, b));
   }
 
@@ -69,8 +85,17 @@ export class PersistentMap<V> implements ReadonlyMap<string, V> {
   }
 }
 
-function shardOf(key: string): number {
-  let hash = 0;
-  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0;
-  return (hash ^ (hash >>> 15)) & (SHARDS - 1);
+function merged<V>(
+  base: ReadonlyMap<string, V>,
+  changes: ReadonlyMap<string, V | undefined>,
+  size: number,
+): ReadonlyMap<string, V> {
+  // The first changes of all: nothing was there, and nothing of them was deleted.
+  if (base.size === 0 && changes.size === size) return changes as ReadonlyMap<string, V>;
+  const all = new Map(base);
+  for (const [key, value] of changes) {
+    if (value === undefined) all.delete(key);
+    else all.set(key, value);
+  }
+  return all;
 }
