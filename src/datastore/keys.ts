@@ -102,17 +102,19 @@ export function isKeySegment(name: string): boolean {
   return name !== '' && !name.includes('/');
 }
 
+const BELOW_CALICO = `${CALICO_RESOURCES}/`;
 const CALICO_KINDS = kindsByPlural(CALICO_PLURALS);
 const KUBERNETES_KINDS = kindsByPlural(KUBERNETES_PLURALS);
 const BLOCK_PATTERN = /^\/calico\/ipam\/v2\/host\/([^/]+)\/ipv([46])\/block\/([^/]+)-(\d+)$/;
 
 /** What `key` names, or null when it is not a key of this key space (a plain key, or a kind that is not read). */
 export function parseKey(key: string): ParsedKey | null {
-  const calico = segmentsBelow(key, CALICO_RESOURCES);
-  if (calico !== null) {
-    const kind = CALICO_KINDS.get(calico[0] ?? '');
-    const name = calico[1];
-    return kind === undefined || !name || calico.length !== 2 ? null : { kind, name };
+  // Most keys are of this kind, and ten thousand of them come at once.
+  if (key.startsWith(BELOW_CALICO)) {
+    const slash = key.indexOf('/', BELOW_CALICO.length);
+    const kind = CALICO_KINDS.get(key.slice(BELOW_CALICO.length, slash));
+    const name = key.slice(slash + 1);
+    return slash < 0 || kind === undefined || !isKeySegment(name) ? null : { kind, name };
   }
   const kubernetes = segmentsBelow(key, KUBERNETES_RESOURCES);
   if (kubernetes !== null) {

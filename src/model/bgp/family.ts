@@ -1,5 +1,6 @@
 import { sortedBy } from '../../core/order.ts';
-import type { BgpPeerResource, Cluster, Family, NodeResource } from '../calico/types.ts';
+import { networkOf } from '../calico/ip.ts';
+import type { BgpPeerResource, Cluster, Family, NodeAddress, NodeResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import { communityStatements } from './communities.ts';
 import { policyNames, sharedFunctions } from './export-policy.ts';
@@ -177,7 +178,7 @@ function familyPolicy(
     ownership,
     normalPriority,
     keptFromKernel: services.keptFromKernel,
-    subnet: (family === 4 ? inputs.node?.ipv4 : inputs.node?.ipv6)?.network ?? null,
+    subnet: subnetOf(family === 4 ? inputs.node?.ipv4 : inputs.node?.ipv6),
     wireguardPeers: wireguard,
     options,
   };
@@ -204,6 +205,10 @@ function familyPolicy(
     },
     problems: [...communities.problems, ...kernelProblems(kernel)],
   };
+}
+
+function subnetOf(own: NodeAddress | null | undefined): string | null {
+  return own ? networkOf(own.address, own.length) : null;
 }
 
 /** Calico's normal route priority (a kernel metric). */

@@ -17,7 +17,8 @@ const PREFIX = {
  * node, over both families too, and at most 57 bytes long. A mesh name never carries the port.
  */
 export function sessionName(type: SessionType, address: string, port: number | null): string {
-  const host = address.replace(/[.:]/g, '_');
+  // Two expressions of one character each: V8 replaces those many times faster than a class of characters.
+  const host = address.replace(/\./g, '_').replace(/:/g, '_');
   return port === null || type === 'mesh'
     ? `${PREFIX[type]}_${host}`
     : `${PREFIX[type]}_${host}_port_${port}`;

@@ -2,7 +2,7 @@ import {
   address,
   asNumber,
   each,
-  endpointAndNetwork,
+  endpointAndLength,
   FieldError,
   network,
   optional,
@@ -36,8 +36,8 @@ export function convertNode(stored: StoredValue<'Node'>, origin: Origin): NodeRe
     labels: stored.metadata?.labels ?? NO_LABELS,
     hasBgp: bgp !== null,
     asNumber: asNumber(bgp?.asNumber, 'spec.bgp.asNumber'),
-    ipv4: endpointAndNetwork(bgp?.ipv4Address, 'spec.bgp.ipv4Address', 4),
-    ipv6: endpointAndNetwork(bgp?.ipv6Address, 'spec.bgp.ipv6Address', 6),
+    ipv4: endpointAndLength(bgp?.ipv4Address, 'spec.bgp.ipv4Address', 4),
+    ipv6: endpointAndLength(bgp?.ipv6Address, 'spec.bgp.ipv6Address', 6),
     clusterId: optional(bgp?.routeReflectorClusterID, 'spec.bgp.routeReflectorClusterID', parseClusterId),
     wireguardIpv4: address(wireguard?.interfaceIPv4Address, 'spec.wireguard.interfaceIPv4Address', 4),
     wireguardIpv6: address(wireguard?.interfaceIPv6Address, 'spec.wireguard.interfaceIPv6Address', 6),
@@ -93,8 +93,8 @@ export function convertEndpointStatus(
   return {
     origin,
     bgpPeerName: stored.bgpPeerName,
-    ipv4: endpointAndNetwork(stored.ipv4Nets?.[0], 'ipv4Nets[0]', 4)?.address ?? null,
-    ipv6: endpointAndNetwork(stored.ipv6Nets?.[0], 'ipv6Nets[0]', 6)?.address ?? null,
+    ipv4: endpointAndLength(stored.ipv4Nets?.[0], 'ipv4Nets[0]', 4)?.address ?? null,
+    ipv6: endpointAndLength(stored.ipv6Nets?.[0], 'ipv6Nets[0]', 6)?.address ?? null,
   };
 }
 

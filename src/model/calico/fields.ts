@@ -3,6 +3,7 @@ import {
   type Cidr,
   hostNetwork,
   parseAddress,
+  parseAddressAndLength,
   parseAddressAndPort,
   parseCidr,
   unusableAsEndpoint,
@@ -107,20 +108,21 @@ export function endpointAndPort(
 }
 
 /** `address/length`, or a bare address, which then is a network by itself as in Calico, for one end of a BGP session. */
-export function endpointAndNetwork(
-  value: string | Absent,
-  field: string,
-  family: Family,
-): NodeAddress | null {
+export function endpointAndLength(value: string | Absent, field: string, family: Family): NodeAddress | null {
   return optional(value, field, (text) => {
-    const cidr = text.includes('/') ? parseCidr(text) : null;
-    const parsed = cidr === null ? parseAddress(text) : cidr.ok ? ok(cidr.value.address) : cidr;
+    const parsed = text.includes('/') ? parseAddressAndLength(text) : addressAlone(text);
     if (!parsed.ok) return parsed;
-    if (parsed.value.family !== family) return failed(`${quoted(text)} is not an IPv${family} address`);
-    const found = usable(text, parsed.value);
-    if (!found.ok) return found;
-    return ok({ address: found.value, network: cidr?.ok ? cidr.value.text : hostNetwork(found.value) });
+    const { address, length } = parsed.value;
+    if (address.family !== family) return failed(`${quoted(text)} is not an IPv${family} address`);
+    const found = usable(text, address);
+    return found.ok ? ok({ address: found.value, length }) : found;
   });
+}
+
+function addressAlone(text: string): Result<{ address: Address; length: number }> {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) return parsed;
+  return ok({ address: parsed.value, length: parsed.value.family === 4 ? 32 : 128 });
 }
 
 function usable(text: string, parsed: Address): Result<string> {

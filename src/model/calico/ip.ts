@@ -40,6 +40,15 @@ export function parseAddress(text: string): Result<Address> {
 
 /** A network as `address/length`; host bits may be set, `text` has them cleared. */
 export function parseCidr(text: string): Result<Cidr> {
+  const parsed = parseAddressAndLength(text);
+  if (!parsed.ok) return parsed;
+  const { address, length } = parsed.value;
+  const network = `${formatWords(maskWords(address.words, length))}/${length}`;
+  return ok({ family: address.family, text: network, length, address });
+}
+
+/** As {@link parseCidr}, where the network is not of interest. */
+export function parseAddressAndLength(text: string): Result<{ address: Address; length: number }> {
   const slash = text.indexOf('/');
   if (slash < 0) return failed(`${quoted(text)} is not a CIDR: the prefix length ("/24") is missing`);
   const address = readAddress(text.slice(0, slash));
@@ -53,12 +62,7 @@ export function parseCidr(text: string): Result<Cidr> {
   // ::ffff:0:0/96 itself is a real IPv6 network, found in lists of martians; anything inside it is IPv4 in disguise.
   if (isMapped(words) && !(length === 96 && words[6] === 0 && words[7] === 0))
     return failed(`${quoted(text)} is an IPv4-mapped IPv6 network; write it as IPv4`);
-  return ok({
-    family,
-    text: `${formatWords(maskWords(words, length))}/${length}`,
-    length,
-    address: address.value,
-  });
+  return ok({ address: address.value, length });
 }
 
 /** `address`, `address:port` or `[v6]:port`; a port is 1 to 65535. */
@@ -149,7 +153,7 @@ export function ipv4FromNumber(value: number): string {
  * through: BIRD takes it, and Calico's own examples use it.
  */
 export function unusableAsEndpoint({ family, words }: Address): string | null {
-  if (words.every((word) => word === 0)) return 'is the unspecified address';
+  if (words[0] === 0 && words.every((word) => word === 0)) return 'is the unspecified address';
   return family === 6 && words[0]! >= 0xfe80 && words[0]! <= 0xfebf ? 'is a link-local address' : null;
 }
 

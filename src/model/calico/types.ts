@@ -32,8 +32,8 @@ export type ResourceKind =
 
 export interface NodeAddress {
   readonly address: string;
-  /** The network the address was written with (`10.0.0.0/16`); that address alone (`10.0.0.1/32`) for a bare one. */
-  readonly network: string;
+  /** Of the network that the address was written with: 16 for `10.0.3.7/16`; 32 or 128 for a bare one. */
+  readonly length: number;
 }
 
 export interface NodeResource {

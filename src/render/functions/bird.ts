@@ -32,10 +32,10 @@ export function birdSymbol(value: unknown): string {
   if (text.length > MAX_SYMBOL_BYTES) {
     throw new Error(`has ${text.length} characters; a BIRD name may have ${MAX_SYMBOL_BYTES}`);
   }
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
   const bad = /[^A-Za-z0-9_.:-]/.exec(text);
-  if (bad !== null)
-    throw new Error(`has a character that BIRD names cannot hold, at position ${bad.index + 1}`);
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? text : `'${text}'`;
+  if (bad === null) return `'${text}'`;
+  throw new Error(`has a character that BIRD names cannot hold, at position ${bad.index + 1}`);
 }
 
 /** An IPv4 or IPv6 address, as BIRD prints it. */
@@ -59,7 +59,8 @@ export function birdPrefix(value: unknown): string {
 /** A whole number ≥ 0, without exponent: AS numbers, timers, limits. Accepts digits in text. */
 export function birdNumber(value: unknown): string {
   if (typeof value === 'bigint' && value >= 0n) return String(value);
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value).toString();
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0)
+    return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString();
   if (typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)) return value;
   throw new Error('is not a whole number');
 }

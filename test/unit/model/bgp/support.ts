@@ -1,7 +1,6 @@
 import { type Computation, computeNode } from '../../../../src/model/bgp/compute.ts';
 import { type ModelOptions, modelOptions } from '../../../../src/model/bgp/options.ts';
 import type { Session } from '../../../../src/model/bgp/types.ts';
-import { networkOf } from '../../../../src/model/calico/ip.ts';
 import type {
   BgpConfigurationResource,
   BgpFilterResource,
@@ -48,9 +47,9 @@ export function node(
   };
 }
 
-function address(text: string): { address: string; network: string } {
+function address(text: string): { address: string; length: number } {
   const [host, length] = text.split('/');
-  return { address: host!, network: networkOf(host!, Number(length ?? (host!.includes(':') ? 128 : 32))) };
+  return { address: host!, length: Number(length ?? (host!.includes(':') ? 128 : 32)) };
 }
 
 export function peer(name: string, more: Partial<BgpPeerResource> = {}): BgpPeerResource {
