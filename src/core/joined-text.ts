@@ -10,44 +10,36 @@ interface Stretch {
 }
 
 /**
- * The texts of many objects, one after the other, made again and again while only few of the objects change. A text
- * belongs to an object's identity: an object with other contents has to be another object. What is returned are pieces of a
- * few ten kilobytes, in which only those with a changed object are new: putting megabytes together, and encoding them, each
- * time costs more than everything else about a change.
+ * The text of many objects, made again and again while only few of the objects change. It belongs to their identity: an
+ * object with other contents has to be another object. What is returned are pieces of a few ten kilobytes, in which only
+ * those with a changed object are new: putting megabytes together, and encoding them, each time costs more than everything
+ * else about a change.
  */
 export class JoinedText<T extends object> {
-  readonly #separator: string;
-  readonly #separatorPiece: Uint8Array;
-  readonly #texts = new WeakMap<T, string>();
+  readonly #separator: Uint8Array;
   /** By the first object of a stretch, so that several lists can be joined in turns. */
   readonly #stretches = new WeakMap<T, Stretch>();
 
   constructor(separator = '') {
-    this.#separator = separator;
-    this.#separatorPiece = Buffer.from(separator);
+    this.#separator = Buffer.from(separator);
   }
 
-  /** `textOf` is asked for the objects that are new. */
-  join(items: readonly T[], textOf: (item: T) => string): Pieces {
+  /** `textOf` gives the text of some consecutive items, with separators. It is asked where one of them is new or moved. */
+  join(items: readonly T[], textOf: (items: readonly T[]) => string): Pieces {
     const joined: Uint8Array[] = [];
     for (let at = 0; at < items.length; at += STRETCH) {
-      if (at > 0 && this.#separator !== '') joined.push(this.#separatorPiece);
+      if (at > 0 && this.#separator.length > 0) joined.push(this.#separator);
       joined.push(this.#stretch(items, at, textOf));
     }
     return joined;
   }
 
-  #stretch(items: readonly T[], at: number, textOf: (item: T) => string): Uint8Array {
+  #stretch(items: readonly T[], at: number, textOf: (items: readonly T[]) => string): Uint8Array {
     const first = items[at]!;
     const known = this.#stretches.get(first);
     if (known !== undefined && isAt(known.items, items, at)) return known.piece;
     const own = items.slice(at, at + STRETCH);
-    const texts = own.map((item) => {
-      const text = this.#texts.get(item) ?? flat(textOf(item));
-      this.#texts.set(item, text);
-      return text;
-    });
-    const stretch = { items: own, piece: Buffer.from(texts.join(this.#separator)) };
+    const stretch = { items: own, piece: encodeText(textOf(own)) };
     this.#stretches.set(first, stretch);
     return stretch.piece;
   }
@@ -64,7 +56,7 @@ function isAt(stretch: readonly object[], items: readonly object[], at: number):
  * The same text as one flat string. Concatenation builds trees of pieces; kept and written out again and again they cost
  * milliseconds and hold on to memory. V8 puts the pieces together when it is asked for a character.
  */
-function flat(text: string): string {
+export function flatText(text: string): string {
   text.charCodeAt(0);
   return text;
 }

@@ -1,4 +1,4 @@
-import { decodePieces, JoinedText } from '../core/joined-text.ts';
+import { decodePieces, flatText, JoinedText } from '../core/joined-text.ts';
 import { byText } from '../core/order.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { faultAt, TemplateFault } from './fault.ts';
@@ -48,8 +48,11 @@ const MAP_MEMBERS = new Set(['get', 'has', 'size', 'keys', 'values', 'entries'])
 export class StrictRuntime {
   private readonly places: readonly Place[];
   private readonly filters: ReadonlyMap<string, Callable>;
-  /** Text of fragments, per place of the tag. */
-  private readonly fragments = new Map<number, JoinedText<object>>();
+  /** Text of fragments, per place of the tag: of each item, and of all together. */
+  private readonly fragments = new Map<
+    number,
+    { readonly texts: WeakMap<object, string>; readonly joined: JoinedText<object> }
+  >();
   /** What fragments have printed in the rendering under way. */
   readonly printed = new PrintedFragments();
 
@@ -165,10 +168,17 @@ export class StrictRuntime {
     isOutput: boolean,
     body: (item: object) => string,
   ): string {
-    const kept = this.fragments.get(place) ?? new JoinedText<object>();
+    const kept = this.fragments.get(place) ?? { texts: new WeakMap(), joined: new JoinedText<object>() };
     this.fragments.set(place, kept);
-    const list = Array.isArray(items) ? items : [...items];
-    const pieces = kept.join(list as readonly object[], (item) => this.renderItem(place, item, body));
+    const textOf = (item: object): string => {
+      const known = kept.texts.get(item);
+      if (known !== undefined) return known;
+      const text = flatText(this.renderItem(place, item, body));
+      kept.texts.set(item, text);
+      return text;
+    };
+    const list: readonly object[] = Array.isArray(items) ? items : [...items];
+    const pieces = kept.joined.join(list, (some) => some.map(textOf).join(''));
     if (!isOutput) return decodePieces(pieces);
     return this.printed.standIn(pieces);
   }

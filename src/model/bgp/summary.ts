@@ -72,9 +72,11 @@ function summaryOf(
   const password = session.password === null ? null : digestOf(session.password);
   // Only BIRD 1.6 needs a new session for another next hop.
   const nextHop = dialect === 'bird2' ? null : session.nextHop;
-  const ends = [shared, address, port, asNumber, localAs, sourceAddress, ttlSecurityHops, passive, clusterId];
-  const hard = [...ends, allowLocalAs, gracefulRestartTime, keepaliveTime, password, nextHop];
-  // In the order of canonical JSON, which stamps are written in: sorting ten thousand of these takes a while.
-  const hardDigest = hash('sha256', hard.join()).slice(0, 32);
+  // Written out: for ten thousand sessions the same with an array takes several times as long.
+  const peer = `${address},${port ?? ''},${asNumber},${localAs ?? ''},${sourceAddress ?? ''}`;
+  const link = `${ttlSecurityHops ?? ''},${passive},${clusterId ?? ''},${allowLocalAs ?? ''}`;
+  const timers = `${gracefulRestartTime ?? ''},${keepaliveTime ?? ''}`;
+  const hard = `${shared},${peer},${link},${timers},${password ?? ''},${nextHop ?? ''}`;
+  const hardDigest = hash('sha256', hard).slice(0, 32);
   return { address, asNumber, family, hardDigest, name, type };
 }

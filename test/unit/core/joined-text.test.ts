@@ -9,6 +9,7 @@ interface Item {
 const items = (count: number, from = 0): Item[] => Array.from({ length: count }, (_, i) => ({ n: from + i }));
 const textOf = ({ n }: Item): string => `<${n}>`;
 const plainly = (list: readonly Item[], separator: string): string => list.map(textOf).join(separator);
+const textWith = (separator: string) => (list: readonly Item[]) => plainly(list, separator);
 
 describe('texts that are joined', () => {
   it('are those of all items in order, with the separator in between, wherever lists change', () => {
@@ -27,32 +28,35 @@ describe('texts that are joined', () => {
           if (edit === 'insert') current.splice(at, 0, { n: next });
           if (edit === 'remove') current.splice(at, 1);
           if (edit === 'reverse') current.reverse();
-          expect(decodePieces(joined.join([...current], textOf))).toBe(plainly(current, separator));
+          expect(decodePieces(joined.join([...current], textWith(separator)))).toBe(
+            plainly(current, separator),
+          );
         }
       }),
     );
   });
 
-  it('are made once per object, also when several lists take turns', () => {
+  it('are asked for only where something is new, also when several lists take turns', () => {
     const joined = new JoinedText<Item>();
     const asked: number[] = [];
-    const ask = (item: Item): string => {
-      asked.push(item.n);
-      return textOf(item);
+    const ask = (list: readonly Item[]): string => {
+      asked.push(...list.map(({ n }) => n));
+      return plainly(list, '');
     };
     const [a, b] = [items(300), items(300, 1_000)];
     const changed = a.with(150, { n: 7_777 });
     for (const list of [a, b, a, b]) joined.join(list, ask);
     expect(asked).toHaveLength(600);
     expect(decodePieces(joined.join(changed, ask))).toBe(plainly(changed, ''));
-    expect(asked.slice(600)).toEqual([7_777]);
+    expect(asked.slice(600)).toContain(7_777);
+    expect(asked.length - 600).toBeLessThan(150);
   });
 
   it('come in pieces that are the very same ones where nothing changed', () => {
     const joined = new JoinedText<Item>();
     const list = items(400);
-    const before = joined.join(list, textOf);
-    const after = joined.join(list.with(150, { n: 7_777 }), textOf);
+    const before = joined.join(list, textWith(''));
+    const after = joined.join(list.with(150, { n: 7_777 }), textWith(''));
     expect(after.map((piece, index) => piece === before[index])).toEqual([true, false, true, true]);
   });
 
@@ -61,7 +65,7 @@ describe('texts that are joined', () => {
     const all = items(200);
     for (const length of [130, 200, 128, 129, 1, 0, 200]) {
       const expected = plainly(all.slice(0, length), ',');
-      const pieces = joined.join(all.slice(0, length), textOf);
+      const pieces = joined.join(all.slice(0, length), textWith(','));
       expect(decodePieces(pieces)).toBe(expected);
       expect(sizeOf(pieces)).toBe(expected.length);
     }
