@@ -84,7 +84,10 @@ interface Internals {
   readonly compiler: { readonly Compiler: typeof CompilerClass };
   readonly lexer: { lex(source: string, options: object): unknown };
   readonly nodes: Readonly<Record<string, NodeClass>>;
-  readonly runtime: { readonly Frame: new () => Frame };
+  readonly runtime: {
+    readonly Frame: new () => Frame;
+    makeMacro(names: readonly string[], defaults: readonly string[], body: Callable): Callable;
+  };
 }
 
 const internals = nunjucks as unknown as Internals;
@@ -92,6 +95,7 @@ const internals = nunjucks as unknown as Internals;
 export const Parser = internals.parser.Parser;
 export const Compiler = internals.compiler.Compiler;
 export const RuntimeFrame = internals.runtime.Frame;
+export const nunjucksMacro = internals.runtime.makeMacro;
 export const nodes = internals.nodes;
 export const lex = internals.lexer.lex;
 
@@ -100,7 +104,7 @@ export function transform(tree: AstNode): AstNode {
   return transformer.transform(tree, []) as AstNode;
 }
 
-type Callable = (this: unknown, ...args: unknown[]) => unknown;
+export type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
 /** An Environment with the members that the strict engine replaces. */
 export interface Environment {

@@ -2,11 +2,10 @@ import { decodePieces, flatText, JoinedText } from '../core/joined-text.ts';
 import { byText } from '../core/order.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { faultAt, TemplateFault } from './fault.ts';
-import type { Frame, TemplateContext } from './nunjucks-internals.ts';
+import { makeMacro, newScope } from './macros.ts';
+import type { Callable, Frame, TemplateContext } from './nunjucks-internals.ts';
 import { PrintedFragments } from './printed-fragments.ts';
 import type { Place } from './strict-compiler.ts';
-
-type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Reached from any value, these lead to `Function` and so to arbitrary code. */
 const BLOCKED = new Set(['constructor', '__proto__', 'prototype']);
@@ -48,6 +47,8 @@ const MAP_MEMBERS = new Set(['get', 'has', 'size', 'keys', 'values', 'entries'])
 export class StrictRuntime {
   private readonly places: readonly Place[];
   private readonly filters: ReadonlyMap<string, Callable>;
+  readonly makeMacro = makeMacro;
+  readonly newScope = newScope;
   /** Text of fragments, per place of the tag: of each item, and of all together. */
   private readonly fragments = new Map<
     number,
@@ -84,6 +85,15 @@ export class StrictRuntime {
 
   unset(name: string, place: number): never {
     return this.fail(`${name} has no value here`, place);
+  }
+
+  /** As member, for a name that leads nowhere in a plain object that does not have it: without look-ups in tables. */
+  field(target: unknown, name: string, place: number): unknown {
+    if (isPlainObject(target)) {
+      const value = target[name];
+      if (value !== undefined && typeof value !== 'function') return value;
+    }
+    return this.member(target, name, place);
   }
 
   member(target: unknown, key: unknown, place: number): unknown {
@@ -280,6 +290,10 @@ export class StrictRuntime {
   located(error: unknown, template: string, line: number): TemplateFault {
     return faultAt(error, { template, line: line + 1, column: 1 });
   }
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function mayRead(target: unknown, name: string): boolean {
