@@ -18,12 +18,9 @@ const NO_NAMES: object = Object.freeze(Object.create(null));
 export function makeMacro(names: readonly string[], defaults: readonly string[], body: Callable): Callable {
   const general = nunjucksMacro(names, defaults, body);
   return function (...args) {
-    const last = args.at(-1);
-    const isPlain =
-      args.length === names.length && !(Object(last) === last && Object.hasOwn(last as object, KEYWORDS));
+    const last = args[args.length - 1] as { readonly __keywords?: unknown } | null | undefined;
+    // By which nunjucks knows the object that holds the arguments given by name.
+    const isPlain = args.length === names.length && !last?.__keywords;
     return (isPlain ? body : general).apply(this, args);
   };
 }
-
-/** By which nunjucks knows the object that holds the arguments given by name. */
-const KEYWORDS = '__keywords';

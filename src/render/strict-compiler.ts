@@ -124,17 +124,19 @@ export class StrictCompiler extends Compiler {
     const target = node['target'] as AstNode;
     const lenient = node['lenient'] === true;
     if (lenient) target['lenient'] = true;
-    const member = node['val'] as AstNode;
-    const strict = isHarmless(member) ? 'field' : 'member';
-    this._emit(`env.strict.${lenient ? 'memberOrUndefined' : strict}((`);
+    // Most members are there, and a template asks for them by the hundred thousand. A method needs its object.
+    const path = lenient || node['isCalled'] === true ? null : pathOf(node, frame);
+    this._emit(path === null ? '(' : `(${path} !== undefined ? ${path} : `);
+    this._emit(`env.strict.${lenient ? 'memberOrUndefined' : 'member'}((`);
     this._compileExpression(target, frame);
     this._emit('),');
-    this._compileExpression(member, frame);
-    this._emit(`, ${this.place(node, this._getNodeName(target))})`);
+    this._compileExpression(node['val'] as AstNode, frame);
+    this._emit(`, ${this.place(node, this._getNodeName(target))}))`);
   }
 
   compileFunCall(node: AstNode, frame?: Frame): void {
     const callee = node['name'] as AstNode;
+    callee['isCalled'] = true;
     this._emit('env.strict.call(');
     this._compileExpression(callee, frame);
     this._emit(`, context, ${this.place(node, this._getNodeName(callee))}, [`);
@@ -150,8 +152,12 @@ export class StrictCompiler extends Compiler {
     this._emit(
       `env.strict.filter(${JSON.stringify(name)}, context, ${this.place(node, this._getNodeName(input))}, `,
     );
-    this._compileAggregate(args, frame);
-    this._emit(')');
+    this.compile(input, frame);
+    for (const [index, arg] of args.children!.slice(1).entries()) {
+      this._emit(index === 0 ? ', [' : ', ');
+      this.compile(arg, frame);
+    }
+    this._emit(args.children!.length > 1 ? '])' : ')');
   }
 
   override compileIs(node: AstNode, frame?: Frame): void {
@@ -280,13 +286,19 @@ export class StrictCompiler extends Compiler {
   }
 }
 
-/** Whether a member is named by a text under which no plain object has anything of its own accord. */
-function isHarmless(member: AstNode): boolean {
-  const name = member['value'];
-  return (
-    member.typename === 'Literal' &&
-    typeof name === 'string' &&
-    !(name in Object.prototype) &&
-    name !== 'prototype'
-  );
+/**
+ * A JavaScript expression without side effects for a variable, or members of members of one, named by texts under which
+ * no plain object has anything of its own accord (`constructor` is none); null for anything else.
+ */
+function pathOf(node: AstNode, frame: Frame | undefined): string | null {
+  if (node.typename === 'Symbol') {
+    const local = frame?.lookup(String(node['value']));
+    return typeof local === 'string' ? local : null;
+  }
+  if (node.typename !== 'LookupVal') return null;
+  const { typename, value } = node['val'] as AstNode;
+  if (typename !== 'Literal' || typeof value !== 'string') return null;
+  if (value in Object.prototype || value === 'prototype') return null;
+  const target = pathOf(node['target'] as AstNode, frame);
+  return target === null ? null : `${target}?.[${JSON.stringify(value)}]`;
 }

@@ -87,15 +87,6 @@ export class StrictRuntime {
     return this.fail(`${name} has no value here`, place);
   }
 
-  /** As member, for a name that leads nowhere in a plain object that does not have it: without look-ups in tables. */
-  field(target: unknown, name: string, place: number): unknown {
-    if (isPlainObject(target)) {
-      const value = target[name];
-      if (value !== undefined && typeof value !== 'function') return value;
-    }
-    return this.member(target, name, place);
-  }
-
   member(target: unknown, key: unknown, place: number): unknown {
     const value = this.memberOrUndefined(target, key, place);
     return value === undefined ? this.missingMember(target, key, place) : value;
@@ -124,20 +115,21 @@ export class StrictRuntime {
   }
 
   call(callee: unknown, context: TemplateContext, place: number, args: unknown[]): unknown {
-    const at = this.places[place]!;
-    if (typeof callee !== 'function') this.fail(`${at.label} is not a function`, place);
+    if (typeof callee !== 'function') this.fail(`${this.places[place]!.label} is not a function`, place);
     try {
       return (callee as Callable).apply(context, args);
     } catch (error) {
+      const at = this.places[place]!;
       throw located(error, at, `${at.label}: `, `${at.label}(…) at ${at.template}:${at.line}`);
     }
   }
 
-  filter(name: string, context: TemplateContext, place: number, ...args: unknown[]): unknown {
-    const at = this.places[place]!;
+  filter(name: string, context: TemplateContext, place: number, value: unknown, args?: unknown[]): unknown {
+    const filter = this.filters.get(name)!;
     try {
-      return this.filters.get(name)!.apply(context, args);
+      return args === undefined ? filter.call(context, value) : filter.call(context, value, ...args);
     } catch (error) {
+      const at = this.places[place]!;
       throw faultAt(error, at, `${at.label} | ${name}: `);
     }
   }
@@ -290,10 +282,6 @@ export class StrictRuntime {
   located(error: unknown, template: string, line: number): TemplateFault {
     return faultAt(error, { template, line: line + 1, column: 1 });
   }
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function mayRead(target: unknown, name: string): boolean {
