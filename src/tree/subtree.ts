@@ -25,11 +25,17 @@ export function currentEntries(subtree: Subtree, lookup: Lookup): readonly Entry
   return subtree.entries;
 }
 
+/** Makes `entries`, which are sorted, all that is below. */
+export function replaceEntries(subtree: Subtree, entries: readonly Entry[]): void {
+  subtree.entries = entries;
+  subtree.pending = [];
+}
+
 export function noteChange(subtree: Subtree, key: string, version: number, lookup: Lookup): void {
   subtree.pending.push(key);
   subtree.version = version;
   // Nobody may ever read this one: the notes must not outgrow the tree.
-  if (subtree.pending.length > 2 * subtree.entries.length + 10_000) currentEntries(subtree, lookup);
+  if (subtree.pending.length > 2 * subtree.entries.length + 50_000) currentEntries(subtree, lookup);
 }
 
 /** Entries at or below `prefix` (normal form, not the root) from a sorted array: found by bisection. */

@@ -1,7 +1,14 @@
 import { BirdfeedError } from '../core/errors.ts';
 import { covers, forEachPrefixOf, normalPrefix } from '../core/prefix.ts';
 import { diffSnapshots, sortedEntries } from './diff.ts';
-import { currentEntries, entriesBelow, noteChange, type Subtree, uniqueSorted } from './subtree.ts';
+import {
+  currentEntries,
+  entriesBelow,
+  noteChange,
+  replaceEntries,
+  type Subtree,
+  uniqueSorted,
+} from './subtree.ts';
 import type { Change, Entry, TreeView } from './types.ts';
 
 /** A part of the tree that one source fills. Structurally the datastore's Mount. */
@@ -66,15 +73,22 @@ class KeyTree implements Tree {
     const prefix = this.#enter(mount);
     for (const entry of entries) requireInside(prefix, entry.key);
     const owned = this.#belongsTo(prefix);
-    const after = sortedEntries(entries.filter((entry) => owned(entry.key)));
-    return this.#applyAll(diffSnapshots(this.#ownEntries(prefix, owned), after));
+    const before = this.#ownEntries(prefix, owned);
+    const after = sortedEntries(owned === null ? entries : entries.filter((entry) => owned(entry.key)));
+    const changed = this.#applyAll(diffSnapshots(before, after));
+    const subtree = this.#subtrees.get(prefix);
+    // Nothing else is below: what came need not be put together again.
+    if (subtree !== undefined && owned === null && before.length === 0 && changed.length > 0)
+      replaceEntries(subtree, after);
+    return changed;
   }
 
   applyChanges(mount: MountPoint, changes: readonly Change[]): readonly string[] {
     const prefix = this.#enter(mount);
     const owned = this.#belongsTo(prefix);
     for (const change of changes) requireInside(prefix, keyOf(change));
-    return this.#applyAll(changes.filter((change) => owned(keyOf(change))));
+    const own = owned === null ? changes : changes.filter((change) => owned(keyOf(change)));
+    return uniqueSorted(this.#applyAll(own));
   }
 
   unmount({ prefix }: MountPoint): readonly string[] {
@@ -115,10 +129,10 @@ class KeyTree implements Tree {
     return mount;
   }
 
-  /** The test for "belongs to `mount`", which for a mount with none inside it costs nothing. */
-  #belongsTo(mount: string): (key: string) => boolean {
+  /** The test for "belongs to `mount`"; null for a mount with none inside it, to which all belongs that is below. */
+  #belongsTo(mount: string): ((key: string) => boolean) | null {
     const nested = [...this.#mounts].some((other) => other !== mount && covers(mount, other));
-    return nested ? (key) => this.#ownerOf(key) === mount : () => true;
+    return nested ? (key) => this.#ownerOf(key) === mount : null;
   }
 
   #ownerOf(key: string): string | undefined {
@@ -129,13 +143,12 @@ class KeyTree implements Tree {
     return owner;
   }
 
-  #ownEntries(mount: string, owned: (key: string) => boolean): readonly Entry[] {
-    const all = currentEntries(this.#root, this.#lookup);
-    const below = mount === '' ? all : entriesBelow(all, mount);
-    return below.filter((entry) => owned(entry.key));
+  #ownEntries(mount: string, owned: ((key: string) => boolean) | null): readonly Entry[] {
+    const below = currentEntries(this.#subtreeAt(mount), this.#lookup);
+    return owned === null ? below : below.filter((entry) => owned(entry.key));
   }
 
-  /** Returns the keys that changed, sorted. */
+  /** Returns the keys that changed, in the order of the changes. */
   #applyAll(changes: Iterable<Change>): readonly string[] {
     const changed: string[] = [];
     // Neighbours share their folder, so its subtrees are looked up once per folder and not once per key.
@@ -155,7 +168,7 @@ class KeyTree implements Tree {
       const own = key === folder ? undefined : this.#subtrees.get(key);
       if (own !== undefined) noteChange(own, key, this.#counter, this.#lookup);
     }
-    return uniqueSorted(changed);
+    return changed;
   }
 
   /** Whether something changed. */

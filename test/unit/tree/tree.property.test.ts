@@ -107,6 +107,57 @@ describe('the tree, under random operations', () => {
   });
 });
 
+describe('snapshots of several mounts, under random operations', () => {
+  // One inside the other or not, with what nothing mounted in between.
+  const mounts = ['/r', '/r/a', '/r/a/b', '/r/c'].map((prefix) => ({ prefix }));
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('snapshot' as const), at: fc.nat(3), entries: fc.array(entry) }),
+    fc.record({ do: fc.constant('changes' as const), at: fc.nat(3), changes: fc.array(change) }),
+    fc.record({ do: fc.constant('unmount' as const), at: fc.nat(3) }),
+    fc.record({ do: fc.constant('read' as const), prefix: key }),
+  );
+
+  it('show the same in every range, whichever were read before', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 15 }), (steps) => {
+        const [read, unread] = [createTree(), createTree()];
+        for (const tree of [read, unread]) tree.declare(['/r']);
+        for (const what of steps) {
+          if (what.do === 'read') {
+            read.range(what.prefix);
+            continue;
+          }
+          const mount = mounts[what.at]!;
+          const isInside = (name: string) => name === mount.prefix || name.startsWith(`${mount.prefix}/`);
+          const changed = [read, unread].map((tree) => {
+            if (what.do === 'unmount') return tree.unmount(mount);
+            if (what.do === 'changes')
+              return tree.applyChanges(
+                mount,
+                what.changes.filter((c) => isInside(c.type === 'put' ? c.entry.key : c.key)),
+              );
+            return tree.applySnapshot(
+              mount,
+              what.entries.filter((e) => isInside(e.key)),
+            );
+          });
+          expect(changed[0]).toEqual(changed[1]);
+          for (const { prefix } of mounts) read.range(prefix);
+        }
+        for (const { prefix } of mounts) {
+          const naive = new NaiveTree();
+          for (const { key: name, value } of unread.range('/r')) naive.values.set(name, value);
+          for (const tree of [read, unread]) {
+            expect(pairs(tree.range(prefix))).toEqual(naive.range(prefix));
+            for (const one of tree.range(prefix)) expect(tree.get(one.key)).toBe(one);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe('the tree, at scale', () => {
   it('takes one changed value among 10,000 keys in well under a millisecond', () => {
     const nodes = '/calico/resources/v3/projectcalico.org/nodes';
