@@ -1,5 +1,7 @@
 // One change at a time: a put of one Node with another AS number, until `current` shows it, and until BIRD runs it.
 
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bird } from '../lib/bird.mjs';
 import { Birdfeed, contentMark } from '../lib/birdfeed.mjs';
@@ -19,6 +21,9 @@ export async function changes(bench, only = Object.keys(CELLS)) {
   const confd = bench.confd === null ? 'not measured' : await confdCell(bench);
   return { ...withRatios(cells, confd, bench.floors), confd };
 }
+
+/** What the changes of one cell with BIRD may take by BIRD's own time. */
+const ACKNOWLEDGED_MS = 40_000;
 
 const CELLS = {
   noCheck: { check: false, bird: false },
@@ -56,7 +61,12 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
   const cache = await newCache();
   const what = { nodeName: cluster.nodeName, etcd: etcd.url, cache, check: check ? birdBinary : null };
   let bird = null;
-  if (withBird) bird = await Bird.start(birdBinary, await bench.renderOnce(cache), bench.directory);
+  let configureMs = null;
+  if (withBird) {
+    const file = await bench.renderOnce(cache);
+    bird = await Bird.start(birdBinary, file, bench.directory);
+    configureMs = await birdAlone(bench, bird, file);
+  }
   const birdfeed = await Birdfeed.start({
     program,
     what: { ...what, socket: bird?.socket ?? null },
@@ -69,7 +79,16 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
         what: "BIRD's acknowledgement",
         process: birdfeed.process,
       });
-    const measured = await measureChanges(bench, birdfeed, () => birdfeed.content(), acknowledged);
+    const measured = {
+      ...(await measureChanges(
+        bench,
+        birdfeed,
+        () => birdfeed.content(),
+        acknowledged,
+        countFor(bench, configureMs),
+      )),
+      ...(configureMs === null ? {} : { configureMs }),
+    };
     if (withBird && (await bird.mark()) !== contentMark(birdfeed.content()))
       throw new Error('BIRD runs something else than was acknowledged');
     return measured;
@@ -78,6 +97,23 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
     await birdfeed.stop();
     await bird?.stop();
   }
+}
+
+/** How long BIRD takes to load this file by itself, asked on its socket, with one session changed each time. */
+async function birdAlone({ cluster, directory }, bird, file) {
+  const text = await readFile(file, 'latin1');
+  const session = cluster.expected(cluster.peer(0));
+  const other = join(directory, 'configure.conf');
+  await writeFile(other, text.replace(session, session.replace(/as \d+;/, 'as 64999;')), 'latin1');
+  const samples = [];
+  for (const path of [other, file, other, file]) samples.push(await bird.configure(path));
+  return summary(samples);
+}
+
+/** How many changes: fewer where each keeps BIRD busy for seconds, so that one cell does not take half an hour. */
+function countFor({ options: { changes: wanted } }, configureMs) {
+  if (configureMs === null) return wanted;
+  return Math.min(wanted, Math.max(4, Math.floor(ACKNOWLEDGED_MS / configureMs.p50)));
 }
 
 async function confdCell(bench) {
@@ -96,14 +132,13 @@ async function confdCell(bench) {
 }
 
 /** Warms up with a few changes, since a watcher at work is what is asked about, and measures the rest. */
-async function measureChanges(bench, program, content, acknowledged) {
-  const { options } = bench;
-  const warmUp = Math.min(5, options.changes);
+async function measureChanges(bench, program, content, acknowledged, count = bench.options.changes) {
+  const warmUp = Math.min(5, Math.ceil(count / 4));
   for (let n = 0; n < warmUp; n += 1) await oneChange(bench, program, content, acknowledged, n);
   const switched = [];
   const acked = [];
   const cpuBefore = cpuMs(program.pid);
-  for (let n = 0; n < options.changes; n += 1) {
+  for (let n = 0; n < count; n += 1) {
     const times = await oneChange(bench, program, content, acknowledged, warmUp + n);
     switched.push(times.switchedMs);
     if (times.acknowledgedMs !== null) acked.push(times.acknowledgedMs);
@@ -111,7 +146,7 @@ async function measureChanges(bench, program, content, acknowledged) {
   return {
     switchedMs: summary(switched),
     ...(acknowledged === null ? {} : { acknowledgedMs: summary(acked) }),
-    cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / options.changes),
+    cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / count),
   };
 }
 

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Background, whenReady } from './processes.mjs';
 
 const UNSHARE = ['unshare', ...(process.getuid() === 0 ? [] : ['--map-root-user']), '--net', '--'];
@@ -49,6 +50,19 @@ export class Bird {
   /** The mark of the configuration that BIRD runs: asked of BIRD itself. */
   async mark() {
     return /"?([0-9a-f]{16,})"?/.exec(await this.command('eval birdfeed_mark'))?.[1] ?? null;
+  }
+
+  /** Has BIRD load a file, and waits until it has: ms. */
+  async configure(file) {
+    const from = performance.now();
+    let answer = await this.command(`configure "${file}"`, 120_000);
+    if (!/^000[34] /m.test(answer)) throw new Error(`BIRD does not take ${file}: ${answer}`);
+    // 0004: it goes on with that after the answer, and does not say when it is done.
+    while (/in progress/.test(answer)) {
+      await sleep(5);
+      answer = await this.command('show status', 120_000);
+    }
+    return performance.now() - from;
   }
 
   /** Sends one command on a connection of its own and gives the whole answer. */

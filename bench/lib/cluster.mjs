@@ -3,6 +3,11 @@
 const PREFIX = '/calico/resources/v3/projectcalico.org';
 
 export const NODES_PREFIX = `${PREFIX}/nodes/`;
+/** What birdfeed watches for the BIRD of one node. */
+export function watchedPrefixes(name) {
+  const kinds = ['bgpconfigurations', 'bgpfilters', 'bgppeers', 'ippools', 'nodes'];
+  return [`/calico/ipam/v2/host/${name}`, ...kinds.map((kind) => `${PREFIX}/${kind}`)];
+}
 /** Below no prefix that birdfeed reads for BIRD: Calico keeps workload endpoints there. */
 export const UNREAD_PREFIX = `${PREFIX}/workloadendpoints/`;
 
@@ -45,7 +50,7 @@ export function createCluster({ nodes: size, peers = 0, filters = 0 }, valueByte
   };
 }
 
-function nodeName(index) {
+export function nodeName(index) {
   return `node-${String(index).padStart(5, '0')}`;
 }
 

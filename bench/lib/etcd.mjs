@@ -14,7 +14,7 @@ export class Etcd {
     const [client, peer] = await freePorts(2);
     const url = `http://127.0.0.1:${client}`;
     const peerUrl = `http://127.0.0.1:${peer}`;
-    const server = new Background(binary, [
+    const etcd = new Etcd(url, binary, [
       ...['--name', 'bench', '--data-dir', join(directory, 'etcd')],
       ...['--listen-client-urls', url, '--advertise-client-urls', url],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
@@ -22,20 +22,40 @@ export class Etcd {
       // Durability of the datastore is not what is measured, and its fsyncs would fill the disk's queue.
       '--unsafe-no-fsync',
     ]);
-    const etcd = new Etcd(server, url);
-    const answers = () =>
-      etcd.get('/').then(
-        () => true,
-        () => false,
-      );
-    await whenReady(server, answers, 'etcd');
+    await etcd.launch();
     return etcd;
   }
 
-  constructor(server, url) {
-    this.server = server;
+  constructor(url, binary, args) {
     this.url = url;
+    this.binary = binary;
+    this.args = args;
+    this.server = null;
     this.agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  }
+
+  /** Starts it, also again: on the same ports and data. */
+  async launch() {
+    this.server = new Background(this.binary, this.args);
+    const answers = () =>
+      this.get('/').then(
+        () => true,
+        () => false,
+      );
+    await whenReady(this.server, answers, 'etcd');
+  }
+
+  get pid() {
+    return this.server.pid;
+  }
+
+  /** The values of its own counters and gauges, by name; those with labels are added up. */
+  async metrics() {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    const values = {};
+    for (const [, name, value] of text.matchAll(/^(\w+)(?:\{[^}]*\})? ([-+.\w]+)$/gm))
+      values[name] = (values[name] ?? 0) + Number(value);
+    return values;
   }
 
   put(key, value) {

@@ -14,9 +14,12 @@ Drives the bundle against a real etcd and a real BIRD 2 and prints one JSON docu
   --runs N           starts per start-up figure [9]
   --storm N          puts of the storm [10000]
   --events N         events of the memory run [20000]
-  --only CASE,...    only these cases (floors, change, irrelevant, onetime, boot, loop, memory, storm)
+  --only CASE,...    only these cases (floors, change, irrelevant, onetime, boot, loop, memory, storm;
+                     of --fleet: sidecars, bare)
   --quick            small numbers, for CI: seconds instead of minutes
-  --scale            also one thing at a time: nodes to 20,000, BGPPeers to 5,000, BGPFilters to 1,000
+  --scale            one thing at a time: nodes to 20,000, BGPPeers to 5,000, BGPFilters to 1,000
+  --fleet            many birdfeeds on one etcd, straight and through etcd grpc-proxy
+                     (with --scale or --fleet, --nodes are measured only where given)
   --svg FILE         where --scale draws its curves [docs/performance-scale.svg]
   --full             100,000 events in the memory run, more changes
   --json FILE        write the document to FILE too
@@ -39,7 +42,18 @@ const DEFAULTS = {
   events: '20000',
 };
 
-const CASES = ['floors', 'change', 'irrelevant', 'onetime', 'boot', 'loop', 'memory', 'storm'];
+const CASES = [
+  'floors',
+  'change',
+  'irrelevant',
+  'onetime',
+  'boot',
+  'loop',
+  'memory',
+  'storm',
+  'sidecars',
+  'bare',
+];
 
 /** @param {readonly string[]} argv */
 export function readOptions(argv) {
@@ -50,7 +64,7 @@ export function readOptions(argv) {
     options: {
       ...Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, text])),
       ...{ only: text, json: text, compare: text, bird: text, birdfeed: text, svg: text },
-      ...{ scale: flag, quick: flag, full: flag, help: flag, 'no-build': flag },
+      ...{ scale: flag, fleet: flag, quick: flag, full: flag, help: flag, 'no-build': flag },
     },
   });
   const given = { ...DEFAULTS, ...(values.quick ? QUICK : {}), ...(values.full ? FULL : {}), ...values };
@@ -58,8 +72,9 @@ export function readOptions(argv) {
   const unknown = only.find((name) => !CASES.includes(name));
   if (unknown !== undefined)
     throw new Error(`--only: unknown case "${unknown}"; there are ${CASES.join(', ')}`);
+  const others = values.scale === true || values.fleet === true;
   return {
-    sizes: given.nodes.split(',').filter(Boolean).map(sizeOf),
+    sizes: (others ? (values.nodes ?? '') : given.nodes).split(',').filter(Boolean).map(sizeOf),
     valueBytes: wholeNumber('value-bytes', given['value-bytes']),
     changes: wholeNumber('changes', given.changes),
     intervalMs: wholeNumber('interval', given.interval),
@@ -71,6 +86,7 @@ export function readOptions(argv) {
     settleMs: values.quick === true ? 300 : 2_000,
     quick: values.quick === true,
     scale: values.scale === true,
+    fleet: values.fleet === true,
     svg: values.scale === true ? (values.svg ?? 'docs/performance-scale.svg') : null,
     json: values.json ?? null,
     compare: values.compare ?? null,

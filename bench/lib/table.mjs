@@ -1,5 +1,6 @@
 // The document for people.
 
+import { fleetLines } from './fleet-table.mjs';
 import { scaleLines } from './scale.mjs';
 
 export function table(document) {
@@ -9,9 +10,8 @@ export function table(document) {
     [versions.birdfeed, versions.etcd, versions.bird, versions.confd ?? 'no confd'].join('; '),
     ...sizes.flatMap(sizeLines),
     ...scaleLines(document.scale ?? {}),
-    '',
-    budgets.apply ? 'budgets' : 'budgets (not for clusters of this size)',
-    ...budgets.rows.map(budgetLine),
+    ...(document.fleet === undefined ? [] : fleetLines(document.fleet)),
+    ...(sizes.length === 0 ? [] : budgetLines(budgets)),
   ];
   return lines.join('\n');
 }
@@ -36,7 +36,8 @@ function sizeLines(size) {
       add(
         `change, ${name}`,
         `current ${pair(cell.switchedMs)}`,
-        cell.acknowledgedMs && `BIRD ${pair(cell.acknowledgedMs)}`,
+        cell.acknowledgedMs &&
+          `BIRD ${pair(cell.acknowledgedMs)} (n ${cell.acknowledgedMs.n}; configure by itself ${pair(cell.configureMs)})`,
         `CPU ${cell.cpuMsPerChange}`,
         ratios(cell),
       );
@@ -111,6 +112,10 @@ function ratios({ toConfd, cpuToConfd, toFloor }) {
     toFloor == null ? null : `× ${toFloor} of the floor`,
   ];
   return parts.filter(Boolean).join(', ');
+}
+
+function budgetLines({ apply, rows }) {
+  return ['', apply ? 'budgets' : 'budgets (not for clusters of this size)', ...rows.map(budgetLine)];
 }
 
 function budgetLine({ what, figure, budget, unit, met }) {

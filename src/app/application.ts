@@ -73,6 +73,7 @@ export class Application {
   /** Why the resources or templates as they are now on disk are not used. */
   #unusable: BirdfeedError | null = null;
   #started = false;
+  #cancelStart = (): void => {};
 
   private constructor(deps: AppDeps) {
     this.#deps = deps;
@@ -101,7 +102,17 @@ export class Application {
   start(): void {
     this.#started = true;
     for (const set of this.sets) this.#startSet(set);
-    this.feed.start();
+    const waitMs = this.#startDelay();
+    if (waitMs === 0) return this.feed.start();
+    this.#deps.log.info({ waitMs }, 'the cache serves; asking the datastore later');
+    this.#cancelStart = this.#deps.clock.after(waitMs, () => this.feed.start());
+  }
+
+  /** Milliseconds; none unless what is cached serves meanwhile. */
+  #startDelay(): number {
+    const { options, defaultStore, noop, random } = this.#deps;
+    if (options.onetime || noop || defaultStore.current === null) return 0;
+    return Math.round(options.splayStart * random());
   }
 
   run(set: AppSet): Promise<RunOutcome> {
@@ -126,6 +137,7 @@ export class Application {
 
   /** Sources first, so that nothing new comes; then what is under way. */
   async stop(): Promise<void> {
+    this.#cancelStart();
     await this.#opening;
     await this.feed.stop();
     await Promise.all(this.sets.map((set) => set.runtime.stop()));

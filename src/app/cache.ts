@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import { BirdfeedError } from '../core/errors.ts';
+import { asBirdfeedError, BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { VERSION } from '../core/version.ts';
 import { makeCacheDirectory } from '../generation/directories.ts';
@@ -122,7 +122,18 @@ export async function openBootedStore(
   if (readOnly) return store;
   if (boot.generation !== null && !boot.inPlace) await store.putInPlace(boot.generation);
   await store.prepare();
+  if (boot.refusals.length > 0 && store.state.value.confirmedAt !== null)
+    await forgetConfirmation(store, log);
   return store;
+}
+
+/** It was said of what has just been refused. */
+async function forgetConfirmation(store: Store, log: Logger): Promise<void> {
+  await store.state
+    .update((state) => ({ ...state, confirmedAt: null }))
+    .catch((error: unknown) => {
+      log.warn({ reason: asBirdfeedError(error).message }, 'state of the cache not written');
+    });
 }
 
 /** The error for a lock that did not come free within the bound. */

@@ -139,6 +139,10 @@ export class SetRuntime {
     if (store.current === null) return;
     log.info({ generation: store.current.number, set: this.#loop.plan.name }, 'generation in place');
     void this.use(store.current, { isNew: true });
+    const { pin, confirmedAt } = store.state.value;
+    // A pin may be on anything; what was confirmed is what was newest.
+    if (pin === null && confirmedAt !== null)
+      this.#deps.board.report({ type: 'remembered', at: confirmedAt });
   }
 
   async run(): Promise<RunOutcome> {

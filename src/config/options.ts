@@ -494,6 +494,15 @@ export const OPTIONS = {
     group: 'Safety',
     help: 'spread changes that reset sessions over this time, each node at a moment of its own, route reflectors in two halves; other changes never wait, nor does --onetime. 0: off',
   },
+  splayStart: {
+    flag: 'splay-start',
+    type: 'duration',
+    env: ['BIRDFEED_SPLAY_START'],
+    default: '0',
+    value: 'DURATION',
+    group: 'Safety',
+    help: 'with a configuration from the cache in place, first ask the datastore at a random moment within this time, so that a fleet that starts at once does not list at once; without one, and with --onetime, there is no wait. 0: off',
+  },
   peerRemovalGrace: {
     flag: 'peer-removal-grace',
     type: 'duration',

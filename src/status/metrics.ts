@@ -1,5 +1,5 @@
 import { BIRD_TABLE, CONFIG_TABLE, DATA_TABLE } from './axes.ts';
-import { COUNTERS, readiness, type Status } from './status.ts';
+import { COUNTERS, lastConfirmedAt, readiness, type Status } from './status.ts';
 
 /**
  * A function that prints the Prometheus page for a status. prom-client is loaded on the first scrape, since it costs
@@ -53,11 +53,12 @@ async function statusMetrics(status: Status, nowMs: number): Promise<string> {
     );
     gauge('birdfeed_sessions', 'BGP sessions in the current generation', status.generation.sessions);
   }
-  if (status.confirmedAt !== null) {
+  const confirmedAt = lastConfirmedAt(status);
+  if (confirmedAt !== null) {
     gauge(
       'birdfeed_confirmed_timestamp_seconds',
       'When the current generation was last known to be what the datastore says',
-      Date.parse(status.confirmedAt) / 1000,
+      Date.parse(confirmedAt) / 1000,
     );
   }
   const { resets = 0, removals = 0 } = status.deferred ?? {};

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
-import { headline, readiness, type Status } from './status.ts';
+import { headline, lastConfirmedAt, readiness, type Status } from './status.ts';
 
 export interface StatusServerDeps {
   readonly clock: Clock;
@@ -75,6 +75,7 @@ async function answer(
 
 /** The body of `/readyz` and of `birdfeed probe ready`. */
 export function probeReadiness(status: Status, nowMs: number, unreadyWhenStaleMs: number | null) {
+  const confirmedAt = lastConfirmedAt(status);
   const verdict = readiness(status, nowMs, unreadyWhenStaleMs);
   return {
     ...verdict,
@@ -83,9 +84,7 @@ export function probeReadiness(status: Status, nowMs: number, unreadyWhenStaleMs
     config: status.config.state,
     bird: status.bird.state,
     ageSeconds:
-      status.confirmedAt === null
-        ? null
-        : Math.max(0, Math.round((nowMs - Date.parse(status.confirmedAt)) / 1000)),
+      confirmedAt === null ? null : Math.max(0, Math.round((nowMs - Date.parse(confirmedAt)) / 1000)),
     generation: status.generation?.number ?? null,
   };
 }

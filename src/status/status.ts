@@ -66,6 +66,8 @@ export interface Status {
   } | null;
   /** When what is served was last known to be what the datastore says; null: never by this process. */
   readonly confirmedAt: string | null;
+  /** The same as an earlier process left it in the cache, with what is served from there; null once that is replaced. */
+  readonly rememberedAt: string | null;
   readonly counters: Readonly<Record<Counter, number>>;
   /** True once this process has been fresh and applied: the readiness latch. */
   readonly latched: boolean;
@@ -98,6 +100,7 @@ export type Fact =
   | { readonly type: 'pin'; readonly pinned: number | null }
   | { readonly type: 'deferred'; readonly deferred: Status['deferred'] }
   | { readonly type: 'confirmed' }
+  | { readonly type: 'remembered'; readonly at: string }
   | { readonly type: 'count'; readonly counter: Counter };
 
 export function initialStatus(identity: { version: string; node: string; set: string }, at: string): Status {
@@ -118,6 +121,7 @@ export function initialStatus(identity: { version: string; node: string; set: st
     pinned: null,
     deferred: null,
     confirmedAt: null,
+    rememberedAt: null,
     counters: Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Record<Counter, number>,
     latched: false,
   };
@@ -165,6 +169,8 @@ function apply(status: Status, fact: Fact, at: string): Status {
       return status.deferred === fact.deferred ? status : { ...status, deferred: fact.deferred };
     case 'confirmed':
       return { ...status, confirmedAt: at };
+    case 'remembered':
+      return { ...status, rememberedAt: fact.at };
     case 'count':
       return { ...status, counters: bump(status.counters, fact.counter) };
   }
@@ -179,6 +185,7 @@ function replaceGeneration(status: Status, generation: GenerationStatus, at: str
     ...status,
     generation,
     confirmedAt: null,
+    rememberedAt: null,
     bird: bird.state === 'applied' ? move(bird, BIRD_TABLE[bird.state].behind, reason, at) : bird,
   };
 }
@@ -204,10 +211,16 @@ function replaceBy<T>(items: readonly T[], item: T, key: (item: T) => string): r
 function latch(status: Status): Status {
   if (status.latched) return status;
   const applied = status.bird.state === 'applied' || !status.tellsBird;
-  // What was published before this process began may be anything but what the datastore says; a pin is an operator's word.
+  // What was published before this process began may be anything but what the datastore says, whatever it said then; a pin
+  // is an operator's word.
   const wanted = status.generation !== null && (status.confirmedAt !== null || status.pinned !== null);
   const latched = status.data.state === 'fresh' && applied && wanted && status.held === null;
   return latched ? { ...status, latched } : status;
+}
+
+/** When what is served was last known to be what the datastore says, by this process or the one before; null: unknown. */
+export function lastConfirmedAt({ confirmedAt, rememberedAt }: Status): string | null {
+  return confirmedAt ?? rememberedAt;
 }
 
 /** The state in one word or two, worst first: what a person reads before anything else. */

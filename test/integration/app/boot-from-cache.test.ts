@@ -37,6 +37,7 @@ describe.each(FLAVOURS)('with etcd gone and birdfeed gone, a fresh %s', (_name, 
   requireNamespaces();
 
   it('comes up from the cache with all sessions, and nothing is reloaded when etcd is back', async () => {
+    const began = Date.now();
     const cluster = await startCluster(flavour);
     const first = await startBirdfeed(cluster.host, etcd);
     const published = await first.settled();
@@ -53,9 +54,12 @@ describe.each(FLAVOURS)('with etcd gone and birdfeed gone, a fresh %s', (_name, 
     expect(cached.headline).toBe('cached');
     expect(cached.data.reason).toContain(etcd.url);
     expect(cached.generation).toEqual(published.generation);
+    expect(cached.confirmedAt).toBe(null);
+    expect(Date.parse(cached.rememberedAt ?? '')).toBeGreaterThanOrEqual(began);
     const { code, body } = await second.get('/readyz');
     expect(code).toBe(503);
     expect(body).toMatchObject({ ready: false, data: 'cached', generation: published.generation?.number });
+    expect(body['ageSeconds']).toBeGreaterThanOrEqual(0);
     expect(body['reason']).toContain('not yet fresh and applied: cached');
     // BIRD started from this very generation: there was nothing to load.
     expect(birds.map(reconfigurations)).toEqual(birds.map(() => 0));
@@ -155,8 +159,11 @@ describe('booting from the cache', () => {
     const refusal = await birdfeed.says('cached generation refused');
     expect(refusal).toMatchObject({ level: 'warn', reason: kind.reason });
     expect(refusal['finding']).toMatch(kind.says);
-    const { generation } = await birdfeed.reaches('cached', ({ data }) => data.state === 'cached');
-    expect(generation?.number).toBe(1);
+    const { generation, rememberedAt } = await birdfeed.reaches(
+      'cached',
+      ({ data }) => data.state === 'cached',
+    );
+    expect([generation?.number, rememberedAt]).toEqual([1, null]);
     expect(readlinkSync(join(host.cache, 'current'))).toBe('generations/00000001');
   });
 

@@ -6,7 +6,7 @@ import { binaries, requireBinary } from '../../support/binaries.ts';
 import type { Birdfeed } from '../../support/birdfeed.ts';
 import { calicoMesh, calicoNode, calicoPeer, fillEtcd, nodeKey } from '../../support/calico.ts';
 import { EtcdServer } from '../../support/etcd-server.ts';
-import { currentFiles, FLAVOURS, type Host, makeHost, startBirdfeed } from './support.ts';
+import { BIRD2, currentFiles, FLAVOURS, type Host, makeHost, startBirdfeed } from './support.ts';
 
 const etcdBinary = requireBinary(binaries.etcd35, 'etcd35');
 let etcd: EtcdServer;
@@ -28,6 +28,21 @@ const client = (name: string, host: number) => calicoNode(name, { v4: `10.0.0.${
 const peering = (maxRestartTime: string) => calicoPeer('rr', { peerSelector: 'has(rr)', maxRestartTime });
 
 const config = (host: Host): string => readFileSync(currentFiles(host)[0] as string, 'utf8');
+
+it('with --splay-start only a birdfeed that serves from its cache waits before it asks the datastore', async () => {
+  await fillEtcd(etcd.client, calicoMesh(3));
+  const host = await makeHost(BIRD2);
+  const waits = 'the cache serves; asking the datastore later';
+  const start = (splay: string) => startBirdfeed(host, etcd, ['--reload', 'none', '--splay-start', splay]);
+  // Without a cache there would be nothing to serve meanwhile.
+  const first = await start('10m');
+  await first.settled();
+  expect(first.logs.map(({ msg }) => msg)).not.toContain(waits);
+  await first.kill9();
+  const second = await start('1s');
+  expect((await second.says(waits))['waitMs']).toBeLessThanOrEqual(1_000);
+  await second.settled();
+});
 
 describe.each(FLAVOURS)('two reflectors of %s', (_name, flavour) => {
   it('with --splay-hard take a change that resets sessions one after the other, and others at once', async () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { BIRD_TABLE, CONFIG_TABLE, DATA_TABLE } from '../../../src/status/axes.ts';
+import { probeReadiness } from '../../../src/status/server.ts';
 import {
   type Fact,
   headline,
   initialStatus,
+  lastConfirmedAt,
   readiness,
   reduce,
   type Status,
@@ -127,6 +129,19 @@ describe('readiness', () => {
     const replaced = statusAfter(generation, confirmed, ...applied, next, fact('data', 'synced'));
     expect(ready(replaced)).toBe(false);
     expect(replaced.bird).toMatchObject({ state: 'unapplied', reason: 'generation 2 is not loaded yet' });
+  });
+
+  it('is not reached by what an earlier process confirmed, which only says how old the generation is', () => {
+    const remembered = { type: 'remembered', at: '2025-12-31T23:59:00.000Z' } as const satisfies Fact;
+    const cached = [noBird, fact('data', 'cache-loaded'), generation, remembered];
+    const fresh = statusAfter(...cached, fact('data', 'synced'));
+    expect(ready(fresh)).toBe(false);
+    expect(lastConfirmedAt(fresh)).toBe(remembered.at);
+    expect(probeReadiness(fresh, Date.parse(T0), null)).toMatchObject({ ready: false, ageSeconds: 60 });
+    const agreed = reduce(fresh, confirmed, '2026-01-01T00:01:00.000Z');
+    expect([ready(agreed), lastConfirmedAt(agreed)]).toEqual([true, '2026-01-01T00:01:00.000Z']);
+    const next = { ...generation, generation: { ...generation.generation, number: 2 } };
+    expect(lastConfirmedAt(statusAfter(...cached, next))).toBe(null);
   });
 
   it('is reached with a pinned generation, which an operator has confirmed', () => {

@@ -1,0 +1,136 @@
+// Many watchers in one process. Each has a connection of its own, reads and watches what a birdfeed does, and asks for
+// progress as often, but does nothing with what it hears: what is left is the cost to etcd.
+
+import { once } from 'node:events';
+import { connect } from 'node:http2';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decode, encode, frame, readFrames } from './grpc-frames.mjs';
+
+/** birdfeed's own: `pingMs` of its etcd source. */
+const PROGRESS_MS = 5_000;
+/** More than a first id that etcd or its proxy would choose: as birdfeed does. */
+const FIRST_ID = 1_000_000;
+const WINDOW = 1 << 20;
+
+export class BareWatchers {
+  /** `progress`: ask for progress, which grpc-proxy does not take. */
+  constructor(url, { progress }) {
+    this.url = url;
+    this.progress = progress;
+    this.sessions = [];
+    this.onEvent = () => {};
+  }
+
+  get size() {
+    return this.sessions.length;
+  }
+
+  /**
+   * Opens one watcher per list of prefixes, all at once or each at a random time within `spreadMs`; `list`: everything is
+   * read first. Resolves with the ms after which each had its watch.
+   */
+  add(prefixLists, { list, spreadMs = 0 }) {
+    const from = performance.now();
+    return Promise.all(
+      prefixLists.map(async (prefixes) => {
+        await sleep(Math.random() * spreadMs);
+        await this.open(prefixes, list);
+        return performance.now() - from;
+      }),
+    );
+  }
+
+  async open(prefixes, list) {
+    const session = connect(this.url, { settings: { initialWindowSize: WINDOW } });
+    this.sessions.push(session);
+    session.on('error', () => {});
+    await once(session, 'connect');
+    session.setLocalWindowSize(WINDOW);
+    const ranges = prefixes.flatMap((prefix) => [
+      [Buffer.from(prefix), undefined],
+      [Buffer.from(`${prefix}/`), Buffer.from(`${prefix}0`)],
+    ]);
+    const revision = await this.range(session, ranges[0], 1);
+    if (list) for (const range of ranges) await this.range(session, range);
+    await this.watch(session, ranges, revision + 1);
+  }
+
+  /** Reads a range; resolves with the revision of the store. */
+  async range(session, [key, end], limit) {
+    const stream = call(session, '/etcdserverpb.KV/Range');
+    stream.end(
+      frame(
+        encode([
+          [1, key],
+          [2, end],
+          [3, limit],
+        ]),
+      ),
+    );
+    let revision = null;
+    readFrames(stream, (message) => {
+      for (const [field, value] of decode(message)) {
+        if (field !== 1) continue;
+        for (const [inner, number] of decode(value)) if (inner === 3) revision = number;
+      }
+    });
+    await once(stream, 'end');
+    if (revision === null) throw new Error('etcd did not answer a read');
+    return revision;
+  }
+
+  async watch(session, ranges, revision) {
+    const stream = call(session, '/etcdserverpb.Watch/Watch');
+    for (const [index, [key, end]] of ranges.entries()) {
+      const create = encode([
+        [1, key],
+        [2, end],
+        [3, revision],
+        [4, 1],
+        [7, FIRST_ID + index],
+        [8, 1],
+      ]);
+      stream.write(frame(encode([[1, create]])));
+    }
+    await new Promise((resolve, reject) => {
+      let created = 0;
+      readFrames(stream, (message) => {
+        const fields = [...decode(message)];
+        if (fields.some(([field]) => field === 11)) this.onEvent(performance.now());
+        else if (fields.some(([field]) => field === 3) && ++created === ranges.length) resolve();
+      });
+      stream.on('close', () => reject(new Error('etcd ended a watch')));
+    });
+    if (!this.progress) return;
+    const timer = setInterval(() => stream.write(frame(encode([[3, Buffer.alloc(0)]]))), PROGRESS_MS);
+    stream.on('close', () => clearInterval(timer));
+  }
+
+  /** Resolves with the time of the last of the events that the next change comes to; one per watcher. */
+  heard(timeoutMs = 60_000) {
+    return new Promise((resolve, reject) => {
+      let left = this.sessions.length;
+      const timer = setTimeout(() => reject(new Error(`${left} watchers heard nothing`)), timeoutMs);
+      this.onEvent = (at) => {
+        left -= 1;
+        if (left > 0) return;
+        clearTimeout(timer);
+        resolve(at);
+      };
+    });
+  }
+
+  close() {
+    for (const session of this.sessions) session.destroy();
+    this.sessions = [];
+  }
+}
+
+function call(session, path) {
+  const stream = session.request(
+    { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
+    { endStream: false },
+  );
+  stream.on('error', () => {});
+  return stream;
+}
