@@ -7,7 +7,6 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
-import { etcdProtoAsJson } from './etcd-proto.mjs';
 import { kubeconfigOnly } from './kubeconfig-only.mjs';
 import { shippedTemplates } from './shipped-templates.mjs';
 
@@ -51,7 +50,7 @@ function bundle() {
     legalComments: 'none',
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
-    plugins: [etcdProtoAsJson, kubeconfigOnly, shippedTemplates(root)],
+    plugins: [kubeconfigOnly, shippedTemplates(root)],
   });
 }
 

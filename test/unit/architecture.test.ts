@@ -34,11 +34,6 @@ const ALLOWED: readonly { from: RegExp; to: string; kinds: readonly ImportEdge['
 
 /** Where a package may be imported. What is not listed here is not a dependency of the product. */
 const PACKAGES: Readonly<Record<string, { in: RegExp; kind: 'static' | 'dynamic'; why: string }>> = {
-  etcd3: {
-    in: /^datastore\/etcd\/connection\.ts$/,
-    kind: 'dynamic',
-    why: 'it takes longer to load than a boot',
-  },
   yaml: {
     in: /^datastore\/(fixtures\/documents|kubernetes\/kubeconfig)\.ts$/,
     kind: 'static',
@@ -203,7 +198,7 @@ import { type B, type C } from '../core/b.ts';
 import { type D, e } from '../tree/d.ts';
 import pino from 'pino';
 type F = import('../app/f.ts').F;
-const g = await import('etcd3');
+const g = await import('ajv');
 export * from './y.ts';
 export default g;`,
   );
@@ -215,7 +210,7 @@ export default g;`,
       'tree/d.ts static',
       'pino static',
       'app/f.ts type',
-      'etcd3 dynamic',
+      'ajv dynamic',
     ]);
   });
 

@@ -1,9 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
-import { createConnection, type EtcdConnection, loadEtcd3 } from './connection.ts';
+import { type EtcdConnection, openConnection } from './connection.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 import type { FailureContext } from './failures.ts';
 import type { Endpoint, EtcdSettings } from './options.ts';
-import { probe } from './probe.ts';
 
 /** Opens connections, one at a time, and keeps the one that is open. */
 export interface Dialler {
@@ -29,11 +28,8 @@ export function createDialler(
       open?.connection.endpoint === endpoint && open.credentials.fingerprint === credentials.fingerprint;
     if (open !== undefined && fitting) return open.connection;
     drop();
-    // Loading the library takes longer than the probe: both go on at the same time.
-    const loading = loadEtcd3();
-    loading.catch(() => {});
-    await probe(endpoint, credentials, { clock, signal, context: contextOf(endpoint) });
-    const connection = createConnection(await loading, { endpoint, credentials, settings, clock });
+    const context = contextOf(endpoint);
+    const connection = await openConnection({ endpoint, credentials, settings, clock, signal, context });
     if (signal.aborted) connection.close();
     open = { connection, credentials };
     return connection;

@@ -1,4 +1,5 @@
 import { BirdfeedError, type ErrorCode } from '../../core/errors.ts';
+import { GRPC, GrpcError } from './grpc-error.ts';
 import type { EtcdTlsFiles } from './options.ts';
 
 /** What a failure's message needs to name the thing and the remedy. */
@@ -11,17 +12,6 @@ export interface FailureContext {
   readonly afterMs: number;
 }
 
-/** An error text of gRPC, taken apart: `14 UNAVAILABLE: No connection established. Last error: ...`. */
-interface GrpcText {
-  readonly status: number | undefined;
-  readonly text: string;
-}
-
-/** gRPC status codes, https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
-const DEADLINE_EXCEEDED = 4;
-const RESOURCE_EXHAUSTED = 8;
-const UNIMPLEMENTED = 12;
-
 interface Rule {
   readonly pattern: RegExp;
   readonly code: ErrorCode;
@@ -29,7 +19,7 @@ interface Rule {
 }
 
 /**
- * To gRPC nearly everything is `UNAVAILABLE`; only the text tells a wrong certificate from a dead server. First match wins.
+ * Only the text tells a wrong certificate from a dead server, and a wrong password from a wrong request. First match wins.
  * The texts are those of Node 20, OpenSSL 3 and etcd 3.4 and 3.5, and each has a test against the real thing.
  */
 const RULES: readonly Rule[] = [
@@ -110,14 +100,14 @@ const RULES: readonly Rule[] = [
 /** Any error met while talking to etcd, with the endpoint, the cause and, where there is one, the remedy in the message. */
 export function failureOf(error: unknown, context: FailureContext): BirdfeedError {
   if (error instanceof BirdfeedError) return error;
-  const { status, text } = takeApart(error);
+  const [status, text] = [statusOf(error), textOf(error)];
   const details = { endpoint: context.endpoint };
   const known = RULES.find(({ pattern }) => pattern.test(text));
   if (known !== undefined)
     return new BirdfeedError(known.code, known.say(context, text), { cause: error, details });
-  if (status === DEADLINE_EXCEEDED) return silence(context, { cause: error });
+  if (status === GRPC.deadlineExceeded) return silence(context, { cause: error });
   const code =
-    status === UNIMPLEMENTED || status === RESOURCE_EXHAUSTED
+    status === GRPC.unimplemented || status === GRPC.resourceExhausted
       ? 'BF_DATASTORE_PROTOCOL'
       : 'BF_DATASTORE_UNREACHABLE';
   return new BirdfeedError(code, `cannot use etcd at ${context.endpoint}: ${text}`, {
@@ -126,7 +116,7 @@ export function failureOf(error: unknown, context: FailureContext): BirdfeedErro
   });
 }
 
-/** That nothing came back in time. gRPC's own text names a random stage of the call and is not shown. */
+/** That nothing came back in time. */
 export function silence(
   { endpoint, afterMs }: FailureContext,
   options: { cause?: unknown } = {},
@@ -137,48 +127,52 @@ export function silence(
 
 /** That a read at a revision is no longer possible, since etcd has forgotten it. */
 export function isCompacted(error: unknown): boolean {
-  return takeApart(error).text.includes('required revision has been compacted');
+  return textOf(error).includes('required revision has been compacted');
 }
 
 /** That etcd has not come to a revision yet that it once had: an older state was restored. */
 export function isFutureRevision(error: unknown): boolean {
-  return takeApart(error).text.includes('required revision is a future revision');
+  return textOf(error).includes('required revision is a future revision');
 }
 
 /** That an answer was larger than the client takes. */
 export function isTooLarge(error: unknown): boolean {
-  const { status, text } = takeApart(error);
-  return status === RESOURCE_EXHAUSTED && /larger than max|message length/i.test(text);
+  return statusOf(error) === GRPC.resourceExhausted && /larger than max/.test(textOf(error));
 }
 
 /** That another token may help: it ran out, users or roles changed since, or authentication was turned on. */
 export function wantsNewToken(error: unknown): boolean {
-  return /invalid auth token|revision of auth store is old|user name is empty/.test(takeApart(error).text);
+  return /invalid auth token|revision of auth store is old|user name is empty/.test(textOf(error));
 }
 
 /** That the server knows no users: authentication is off, and a login is not needed. */
 export function isAuthOff(error: unknown): boolean {
-  return takeApart(error).text.includes('authentication is not enabled');
+  return textOf(error).includes('authentication is not enabled');
 }
 
-function takeApart(error: unknown): GrpcText {
-  const raw = error instanceof Error ? error.message || String(error.cause ?? error.name) : String(error);
-  const [, status, message = raw] = /^(\d+) [A-Z_]+: (.*)$/s.exec(raw) ?? [];
-  return { status: status === undefined ? undefined : Number(status), text: readable(message) };
+function statusOf(error: unknown): number | undefined {
+  return error instanceof GrpcError ? error.status : undefined;
 }
 
-/** Without what changes from try to try (times, thread ids, source lines), so that equal causes have equal texts. */
+function textOf(error: unknown): string {
+  // Of a name with several addresses, each of them fails.
+  if (error instanceof AggregateError && error.message === '')
+    return [...new Set(error.errors.map(textOf))].join('; ');
+  return readable(error instanceof Error ? error.message || error.name : String(error));
+}
+
+/** Longer ones have nothing to say to people. */
+const MAX_TEXT = 500;
+
+/** Without what changes from try to try (thread ids, source lines), so that equal causes have equal texts. */
 function readable(message: string): string {
   return message
-    .replace(/^No connection established\. Last error: /, '')
-    .replace(/\s*Resolution note:\s*$/, '')
-    .replace(/\s*\(\d{4}-\d\d-\d\dT[\d:.]+Z\)/, '')
     .replace(/^rpc error: code = \w+ desc = /, '')
     .replace(/\b[0-9A-F]{8,}:error:[0-9A-F]+:/, '')
     .replace(/\.\.\/deps\/[^:]+:\d+:/, '')
-    .replace(/^Error( \[\w+\])?: /, '')
-    .replace(/\s+/g, ' ')
-    .replace(/\.? ?$/, '');
+    .replace(/[\s\0-\x1f\x7f]+/g, ' ')
+    .replace(/\.? ?$/, '')
+    .slice(0, MAX_TEXT);
 }
 
 function rule(pattern: RegExp, code: ErrorCode, say: Rule['say']): Rule {

@@ -1,8 +1,8 @@
 import type { EtcdConnection } from './connection.ts';
-import { originOf, revisionOf, type Witness } from './decode.ts';
+import { originOf, type Witness } from './decode.ts';
 import { isCompacted, isFutureRevision } from './failures.ts';
 import type { Head } from './held.ts';
-import type { RangePage } from './range-response.ts';
+import type { RangeResponse } from './messages.ts';
 import type { KeyRange } from './ranges.ts';
 
 /**
@@ -18,11 +18,8 @@ export async function readHead(
 ): Promise<Head> {
   const seen = witness && (await hear(connection, witness, deadlineMs));
   if (seen !== undefined) return seen;
-  const range = first.rangeEnd === undefined ? {} : { range_end: first.rangeEnd };
-  const response = await connection.range(
-    { key: first.key, ...range, limit: 1, keys_only: true },
-    deadlineMs,
-  );
+  const { key, rangeEnd } = first;
+  const response = await connection.range({ key, rangeEnd, limit: 1, keysOnly: true }, deadlineMs);
   return headOf(response, 'unknown');
 }
 
@@ -33,13 +30,11 @@ async function hear(
   deadlineMs: number,
 ): Promise<Head | undefined> {
   try {
-    const request = { key: witness.key, revision: witness.at, keys_only: true };
+    const request = { key: witness.key, revision: witness.at, keysOnly: true };
     const response = await connection.range(request, deadlineMs);
     const found = response.kvs[0];
     const confirmed =
-      found !== undefined &&
-      revisionOf(found.mod_revision) === witness.modRevision &&
-      originOf(found) === witness.origin;
+      found !== undefined && found.modRevision === witness.modRevision && originOf(found) === witness.origin;
     return headOf(response, confirmed ? 'confirmed' : 'denied');
   } catch (error) {
     if (isCompacted(error) || isFutureRevision(error)) return undefined;
@@ -47,11 +42,11 @@ async function hear(
   }
 }
 
-function headOf({ header }: RangePage, witness: Head['witness']): Head {
+function headOf({ header }: RangeResponse, witness: Head['witness']): Head {
   return {
-    datastoreId: header.cluster_id,
-    revision: revisionOf(header.revision),
-    term: revisionOf(header.raft_term),
+    datastoreId: header.clusterId,
+    revision: header.revision,
+    term: header.raftTerm,
     witness,
   };
 }

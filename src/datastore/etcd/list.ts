@@ -1,13 +1,12 @@
-import type { IRangeRequest } from 'etcd3';
 import type { Entry } from '../../tree/types.ts';
 import { entryOf, newestWitness, type Witness } from './decode.ts';
 import { isCompacted, isTooLarge } from './failures.ts';
 import type { Head } from './held.ts';
+import type { RangeRequest, RangeResponse } from './messages.ts';
 import type { EtcdPaging } from './options.ts';
-import type { RangePage } from './range-response.ts';
 import type { KeyRange } from './ranges.ts';
 
-export type ReadPage = (request: IRangeRequest) => Promise<RangePage>;
+export type ReadPage = (request: RangeRequest) => Promise<RangeResponse>;
 
 /** The contents of all ranges at one revision. */
 export interface Listing {
@@ -89,8 +88,8 @@ async function* pagesOf(
   { key, rangeEnd, revision }: KeyRange & { revision: number },
   paging: EtcdPaging,
   size: PageSize = { keys: paging.firstKeys },
-): AsyncGenerator<RangePage> {
-  const base = { revision, ...(rangeEnd === undefined ? {} : { range_end: rangeEnd }) };
+): AsyncGenerator<RangeResponse> {
+  const base = { revision, rangeEnd };
   let pending = readShrinking(read, { ...base, key }, size);
   for (;;) {
     const page = await pending;
@@ -108,7 +107,7 @@ async function* pagesOf(
 }
 
 /** A page that exceeds what the client takes is asked for again with fewer keys; one key always has to do. */
-async function readShrinking(read: ReadPage, request: IRangeRequest, size: PageSize): Promise<RangePage> {
+async function readShrinking(read: ReadPage, request: RangeRequest, size: PageSize): Promise<RangeResponse> {
   for (;;) {
     const limit = size.keys;
     try {
@@ -121,7 +120,7 @@ async function readShrinking(read: ReadPage, request: IRangeRequest, size: PageS
   }
 }
 
-function fittingKeys(page: RangePage, paging: EtcdPaging): number {
+function fittingKeys(page: RangeResponse, paging: EtcdPaging): number {
   const bytes = page.kvs.reduce((sum, kv) => sum + kv.key.length + kv.value.length, 0);
   const average = Math.max(1, bytes / page.kvs.length);
   return Math.max(1, Math.min(paging.maxKeys, Math.floor(paging.targetBytes / average)));

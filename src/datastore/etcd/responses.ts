@@ -1,7 +1,7 @@
-import type { IEvent, IWatchResponse } from 'etcd3';
 import { BirdfeedError } from '../../core/errors.ts';
 import type { Change } from '../../tree/types.ts';
-import { changeOf, newestWitness, revisionOf, type Witness } from './decode.ts';
+import { changeOf, newestWitness, type Witness } from './decode.ts';
+import type { WatchEvent, WatchResponse } from './messages.ts';
 
 /** What a response on the watch stream says about one range (by index) or about the stream. */
 export type Heard =
@@ -38,7 +38,7 @@ export function watchIdOf(range: number): number {
  */
 export class ResponseReader {
   readonly #ranges: number;
-  readonly #parts = new Map<number, IEvent[]>();
+  readonly #parts = new Map<number, readonly WatchEvent[]>();
 
   /** `ranges`: how many watchers were asked for. */
   constructor(ranges: number) {
@@ -46,9 +46,9 @@ export class ResponseReader {
   }
 
   /** Throws BF_DATASTORE_PROTOCOL for what no etcd would send. */
-  read(response: IWatchResponse): Heard {
+  read(response: WatchResponse): Heard {
     if (response.canceled) return canceled(response);
-    const id = Number(response.watch_id);
+    const id = response.watchId;
     // Replies to progress requests name no watcher. Their revision says nothing: servers before 3.4.25 and 3.5.8 send
     // them ahead of events that came earlier (etcd issue 15220).
     if (id === -1) return { kind: 'alive' };
@@ -56,7 +56,7 @@ export class ResponseReader {
     if (range === undefined) {
       throw new BirdfeedError(
         'BF_DATASTORE_PROTOCOL',
-        `etcd answered for a watcher ${response.watch_id} that does not exist`,
+        `etcd answered for a watcher ${id} that does not exist`,
       );
     }
     if (response.created) return { kind: 'created', range };
@@ -64,12 +64,12 @@ export class ResponseReader {
   }
 
   /** The range that a response is about; undefined when it is about none of them. */
-  rangeOf({ watch_id }: IWatchResponse): number | undefined {
-    const range = Number(watch_id) - (isProxys(watch_id) ? 0 : FIRST_WATCH_ID);
+  rangeOf({ watchId }: WatchResponse): number | undefined {
+    const range = watchId - (isProxys(watchId) ? 0 : FIRST_WATCH_ID);
     return range >= 0 && range < this.#ranges ? range : undefined;
   }
 
-  #events(range: number, response: IWatchResponse): Heard {
+  #events(range: number, response: WatchResponse): Heard {
     const earlier = this.#parts.get(range);
     if (response.fragment) {
       // Decoded at the end, so that a half-received batch has no effect.
@@ -79,27 +79,26 @@ export class ResponseReader {
     this.#parts.delete(range);
     const events = earlier === undefined ? response.events : earlier.concat(response.events);
     const last = events.at(-1);
-    if (last === undefined) return { kind: 'notice', range, revision: revisionOf(response.header.revision) };
-    const puts = events.filter((event) => event.type === 'Put').map(({ kv }) => kv);
+    if (last === undefined) return { kind: 'notice', range, revision: response.header.revision };
+    const puts = events.filter((event) => event.type === 'put').map(({ kv }) => kv);
     return {
       kind: 'changes',
       range,
       changes: events.map(changeOf),
-      revision: revisionOf(last.kv.mod_revision),
+      revision: last.kv.modRevision,
       witness: newestWitness(puts),
     };
   }
 }
 
 /** Whether an id was chosen by `etcd grpc-proxy`, which numbers the watchers of a stream in the order of their requests. */
-export function isProxys(watchId: string): boolean {
-  const id = Number(watchId);
-  return id >= 0 && id < FIRST_WATCH_ID;
+export function isProxys(watchId: number): boolean {
+  return watchId >= 0 && watchId < FIRST_WATCH_ID;
 }
 
 /** etcd 3.4 gives no reason for a compaction, only the revision from which on it still knows what happened. */
-function canceled(response: IWatchResponse): Heard {
-  const revision = revisionOf(response.compact_revision);
+function canceled(response: WatchResponse): Heard {
+  const { compactRevision: revision, cancelReason: reason } = response;
   if (revision > 0) return { kind: 'compacted', revision };
-  return { kind: 'refused', reason: response.cancel_reason || 'it gave no reason' };
+  return { kind: 'refused', reason: reason || 'it gave no reason' };
 }

@@ -189,8 +189,8 @@ class EtcdRun {
   }
 
   async #open(): Promise<LifeEvent> {
-    const stream = await (this.#connection as EtcdConnection).watch();
-    const watch = new Watch(stream, {
+    const connection = this.#connection as EtcdConnection;
+    const watch = new Watch((handlers) => connection.watch(handlers), {
       ranges: this.#ranges,
       nextOf: (range) => this.#held?.next[range] ?? 0,
       datastoreId: this.#held?.datastoreId ?? '',

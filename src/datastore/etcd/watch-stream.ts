@@ -1,9 +1,8 @@
-import type { IWatchResponse } from 'etcd3';
 import type { Clock } from '../../core/clock.ts';
 import { BirdfeedError } from '../../core/errors.ts';
-import type { WatchStream } from './connection.ts';
-import { revisionOf } from './decode.ts';
+import type { WatchHandlers, WatchStream } from './connection.ts';
 import { type FailureContext, failureOf, silence } from './failures.ts';
+import type { WatchResponse } from './messages.ts';
 import type { EtcdTimings } from './options.ts';
 import type { KeyRange } from './ranges.ts';
 import { type Heard, isProxys, ResponseReader, watchIdOf } from './responses.ts';
@@ -46,8 +45,7 @@ export class Watch {
   #proxied = false;
   #cancelTimer: () => void;
 
-  constructor(stream: WatchStream, plan: WatchPlan) {
-    this.#stream = stream;
+  constructor(open: (handlers: WatchHandlers) => WatchStream, plan: WatchPlan) {
     this.#plan = plan;
     this.#reader = new ResponseReader(plan.ranges.length);
     this.#unconfirmed = new Set(plan.ranges.keys());
@@ -59,9 +57,11 @@ export class Watch {
       this.#end = resolve;
     });
     this.#cancelTimer = plan.clock.after(plan.timings.callMs, () => this.#checkOpened());
-    stream.on('error', (error) => this.#fail(failureOf(error, plan.context)));
-    stream.on('end', () => this.#fail(this.#unreachable('ended the watch')));
-    stream.on('data', (response) => this.#take(response));
+    this.#stream = open({
+      onResponse: (response) => this.#take(response),
+      onEnd: (error) =>
+        this.#fail(error ? failureOf(error, plan.context) : this.#unreachable('ended the watch')),
+    });
     for (const [index, range] of plan.ranges.entries()) this.#create(index, range);
   }
 
@@ -70,24 +70,22 @@ export class Watch {
   }
 
   #create(index: number, { key, rangeEnd }: KeyRange): void {
-    this.#stream.write({
-      create_request: {
-        watch_id: watchIdOf(index),
-        key,
-        ...(rangeEnd === undefined ? {} : { range_end: rangeEnd }),
-        start_revision: this.#plan.nextOf(index),
-        progress_notify: true,
-        fragment: true,
-      },
+    this.#stream.create({
+      watchId: watchIdOf(index),
+      key,
+      rangeEnd,
+      startRevision: this.#plan.nextOf(index),
+      progressNotify: true,
+      fragment: true,
     });
   }
 
   /** Whatever a response or its consumer throws ends the watch, with the resume point where it was. */
-  #take(response: IWatchResponse): void {
+  #take(response: WatchResponse): void {
     if (this.#finished) return;
     this.#heardAt = this.#plan.clock.monotonic();
     this.#unanswered = 0;
-    if (isProxys(response.watch_id)) this.#proxied = true;
+    if (isProxys(response.watchId)) this.#proxied = true;
     try {
       this.#checkHeader(response);
       this.#act(this.#reader.read(response));
@@ -119,7 +117,7 @@ export class Watch {
    * A store that is behind what we have from it, or another one, would keep the watch open and say nothing: the events that
    * we wait for lie in its future. Whether that is so, or just this member is late, is found out by the next read.
    */
-  #checkHeader(response: IWatchResponse): void {
+  #checkHeader(response: WatchResponse): void {
     const { header, canceled, created } = response;
     // The header of a cancellation has revision 0, and where a proxy has a watcher join others, it makes one up.
     if (canceled || (created && this.#proxied)) return;
@@ -127,11 +125,11 @@ export class Watch {
     const range = this.#reader.rangeOf(response);
     const indexes = range === undefined ? [...ranges.keys()] : [range];
     const held = Math.max(...indexes.map(nextOf)) - 1;
-    const revision = revisionOf(header.revision);
-    if (header.cluster_id === datastoreId && revision >= held) return;
+    const { revision, clusterId } = header;
+    if (clusterId === datastoreId && revision >= held) return;
     throw new BirdfeedError(
       'BF_DATASTORE_REGRESSED',
-      `etcd at ${context.endpoint} is at revision ${revision} of cluster ${header.cluster_id}, we have ${held} of ${datastoreId}`,
+      `etcd at ${context.endpoint} is at revision ${revision} of cluster ${clusterId}, we have ${held} of ${datastoreId}`,
       { details: { endpoint: context.endpoint, revision, held } },
     );
   }
@@ -166,7 +164,7 @@ export class Watch {
       return this.#finish({ kind: 'silent', error: this.#unreachable(`was silent for ${deadMs / 1000} s`) });
     }
     this.#unanswered += 1;
-    this.#stream.write({ progress_request: {} });
+    this.#stream.askProgress();
     const left = deadMs - silent;
     this.#pingLater(left > 0 ? Math.min(pingMs, left) : pingMs);
   }

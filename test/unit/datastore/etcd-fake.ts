@@ -1,85 +1,78 @@
-import { EventEmitter } from 'node:events';
-import type {
-  IKeyValue,
-  IRangeRequest,
-  IRangeResponse,
-  IWatchCreateRequest,
-  IWatchRequest,
-  IWatchResponse,
-} from 'etcd3';
-import type { EtcdConnection, WatchStream } from '../../../src/datastore/etcd/connection.ts';
+import type { EtcdConnection, WatchHandlers, WatchStream } from '../../../src/datastore/etcd/connection.ts';
 import type { Dialler } from '../../../src/datastore/etcd/dialler.ts';
+import { GRPC, GrpcError } from '../../../src/datastore/etcd/grpc-error.ts';
+import type {
+  Header,
+  KeyValue,
+  RangeRequest,
+  RangeResponse,
+  WatchCreateRequest,
+  WatchResponse,
+} from '../../../src/datastore/etcd/messages.ts';
 import type { Endpoint } from '../../../src/datastore/etcd/options.ts';
 import { watchIdOf } from '../../../src/datastore/etcd/responses.ts';
 
-export function keyValue(key: string, value: string, revision: number): IKeyValue {
+export function keyValue(key: string, value: string, revision: number): KeyValue {
   return {
     key: Buffer.from(key),
     value: Buffer.from(value),
-    mod_revision: `${revision}`,
-    create_revision: `${revision}`,
-    version: '1',
-    lease: '0',
+    modRevision: revision,
+    createRevision: revision,
+    version: 1,
   };
 }
 
 /** A watch stream whose other end is the test. */
-export class FakeStream extends EventEmitter {
-  readonly written: IWatchRequest[] = [];
+export class FakeStream implements WatchStream {
+  /** What was asked to be watched. */
+  readonly creates: WatchCreateRequest[] = [];
+  pings = 0;
   canceled = false;
   readonly #etcd: FakeEtcd;
+  readonly #handlers: WatchHandlers;
 
-  constructor(etcd: FakeEtcd) {
-    super();
+  constructor(etcd: FakeEtcd, handlers: WatchHandlers) {
     this.#etcd = etcd;
+    this.#handlers = handlers;
   }
 
-  write(request: IWatchRequest): void {
-    this.written.push(request);
-    if (request.create_request && this.#etcd.confirms) {
-      queueMicrotask(() =>
-        this.respond({ watch_id: String(request.create_request?.watch_id), created: true }),
-      );
-    }
-    if (request.progress_request && this.#etcd.answersPings) queueMicrotask(() => this.respond({}));
+  create(request: WatchCreateRequest): void {
+    this.creates.push(request);
+    if (this.#etcd.confirms) queueMicrotask(() => this.respond({ watchId: request.watchId, created: true }));
   }
 
-  end(): void {}
+  askProgress(): void {
+    this.pings += 1;
+    if (this.#etcd.answersPings) queueMicrotask(() => this.respond({}));
+  }
 
   cancel(): void {
-    if (this.canceled) return;
     this.canceled = true;
-    this.emit('error', Object.assign(new Error('1 CANCELLED: Cancelled on client'), { code: 1 }));
   }
 
-  /** What was asked to be watched. */
-  get creates(): IWatchCreateRequest[] {
-    return this.written.flatMap(({ create_request }) => (create_request ? [create_request] : []));
+  /** Ends it from the other side. */
+  end(error?: Error): void {
+    if (!this.canceled) this.#handlers.onEnd(error);
   }
 
-  get pings(): number {
-    return this.written.filter(({ progress_request }) => progress_request).length;
-  }
-
-  respond(response: Partial<IWatchResponse>): void {
-    this.emit('data', {
+  respond(response: Partial<WatchResponse>): void {
+    this.#handlers.onResponse({
       header: this.#etcd.header,
-      watch_id: '-1',
+      watchId: -1,
       created: false,
       canceled: false,
-      compact_revision: '0',
-      cancel_reason: '',
+      compactRevision: 0,
+      cancelReason: '',
       fragment: false,
       events: [],
       ...response,
-    } satisfies IWatchResponse);
+    });
   }
 
   /** Puts, as etcd stores them and sends them to the watcher of one range. */
-  put(range: number, ...kvs: readonly IKeyValue[]): void {
+  put(range: number, ...kvs: readonly KeyValue[]): void {
     this.#etcd.kvs.push(...kvs);
-    const events = kvs.map((kv) => ({ type: 'Put' as const, kv, prev_kv: kv }));
-    this.respond({ watch_id: String(watchIdOf(range)), events });
+    this.respond({ watchId: watchIdOf(range), events: kvs.map((kv) => ({ type: 'put', kv })) });
   }
 }
 
@@ -92,23 +85,18 @@ export class FakeEtcd {
   revision = 10;
   term = 2;
   compactedBelow = 0;
-  kvs: IKeyValue[] = [];
+  kvs: KeyValue[] = [];
   confirms = true;
   answersPings = true;
   /** Set to make every read fail with it. */
   readError: Error | undefined;
   dialError: Error | undefined;
   readonly streams: FakeStream[] = [];
-  readonly reads: IRangeRequest[] = [];
+  readonly reads: RangeRequest[] = [];
   readonly dialled: string[] = [];
 
-  get header(): IRangeResponse['header'] {
-    return {
-      cluster_id: this.clusterId,
-      member_id: '1',
-      revision: `${this.revision}`,
-      raft_term: `${this.term}`,
-    };
+  get header(): Header {
+    return { clusterId: this.clusterId, revision: this.revision, raftTerm: this.term };
   }
 
   get stream(): FakeStream {
@@ -117,23 +105,17 @@ export class FakeEtcd {
     return last;
   }
 
-  async range(request: IRangeRequest): Promise<IRangeResponse> {
+  async range(request: RangeRequest): Promise<RangeResponse> {
     this.reads.push(request);
     if (this.readError) throw this.readError;
     const asked = Number(request.revision ?? 0);
     if (asked > 0 && asked < this.compactedBelow) {
-      throw new Error('11 OUT_OF_RANGE: etcdserver: mvcc: required revision has been compacted');
+      throw COMPACTED;
     }
-    if (asked > this.revision)
-      throw new Error('11 OUT_OF_RANGE: etcdserver: mvcc: required revision is a future revision');
+    if (asked > this.revision) throw FUTURE;
     const found = this.kvs.filter(({ key }) => within(key, request));
     const limit = Number(request.limit ?? 0) || found.length;
-    return {
-      header: this.header,
-      kvs: found.slice(0, limit),
-      more: found.length > limit,
-      count: `${found.length}`,
-    };
+    return { header: this.header, kvs: found.slice(0, limit), more: found.length > limit };
   }
 
   readonly dialler: Dialler = {
@@ -149,21 +131,30 @@ export class FakeEtcd {
     return {
       endpoint,
       range: (request) => this.range(request),
-      watch: async () => {
-        const stream = new FakeStream(this);
+      watch: (handlers) => {
+        const stream = new FakeStream(this, handlers);
         this.streams.push(stream);
-        return stream as unknown as WatchStream;
+        return stream;
       },
       close: () => {},
     };
   }
 }
 
-function within(key: Buffer, { key: start, range_end }: IRangeRequest): boolean {
-  if (start === undefined) return false;
-  if (range_end === undefined) return key.equals(start);
+function within(key: Buffer, { key: start, rangeEnd }: RangeRequest): boolean {
+  if (rangeEnd === undefined) return key.equals(start);
   return (
     Buffer.compare(key, start) >= 0 &&
-    (range_end.equals(Buffer.from([0])) || Buffer.compare(key, range_end) < 0)
+    (rangeEnd.equals(Buffer.from([0])) || Buffer.compare(key, rangeEnd) < 0)
   );
 }
+
+const OUT_OF_RANGE = 11;
+
+/** What etcd says of a revision that it has forgotten, of one to come, and our own client of an answer over its limit. */
+export const COMPACTED = new GrpcError(
+  OUT_OF_RANGE,
+  'etcdserver: mvcc: required revision has been compacted',
+);
+const FUTURE = new GrpcError(OUT_OF_RANGE, 'etcdserver: mvcc: required revision is a future revision');
+export const TOO_LARGE = new GrpcError(GRPC.resourceExhausted, 'Received message larger than max (9 vs 8)');

@@ -1,12 +1,10 @@
-import type { IRangeRequest, IRangeResponse } from 'etcd3';
 import { describe, expect, it } from 'vitest';
 import { type ListPlan, listAtHead } from '../../../src/datastore/etcd/list.ts';
+import type { RangeRequest, RangeResponse } from '../../../src/datastore/etcd/messages.ts';
 import { rangesOf } from '../../../src/datastore/etcd/ranges.ts';
-import { FakeEtcd, keyValue } from './etcd-fake.ts';
+import { COMPACTED, FakeEtcd, keyValue, TOO_LARGE } from './etcd-fake.ts';
 
 const HEAD = { datastoreId: '77', revision: 10, term: 2, witness: 'unknown' } as const;
-const TOO_LARGE = new Error('8 RESOURCE_EXHAUSTED: Received message larger than max (9 vs 8)');
-const COMPACTED = new Error('11 OUT_OF_RANGE: etcdserver: mvcc: required revision has been compacted');
 
 function planFor(etcd: FakeEtcd, prefixes: readonly string[], overrides: Partial<ListPlan> = {}): ListPlan {
   const ranges = rangesOf(prefixes.map((prefix) => ({ prefix, required: true })));
@@ -29,7 +27,7 @@ function etcdWith(count: number, value: string): FakeEtcd {
   return etcd;
 }
 
-const limits = (etcd: FakeEtcd) => etcd.reads.filter(({ range_end }) => range_end).map(({ limit }) => limit);
+const limits = (etcd: FakeEtcd) => etcd.reads.filter(({ rangeEnd }) => rangeEnd).map(({ limit }) => limit);
 
 describe('paged list', () => {
   it('reads every key once, page after page, all at one revision', async () => {
@@ -57,7 +55,7 @@ describe('paged list', () => {
 
   it('asks for less when an answer is too large, down to one key, and remembers', async () => {
     const etcd = etcdWith(3, 'v'.repeat(500));
-    const read = async (request: IRangeRequest): Promise<IRangeResponse> => {
+    const read = async (request: RangeRequest): Promise<RangeResponse> => {
       const page = await etcd.range(request);
       if (page.kvs.length > 1) throw TOO_LARGE;
       return page;
@@ -79,7 +77,7 @@ describe('paged list', () => {
   it('starts over at a newer revision when its own was compacted, but not for ever', async () => {
     const etcd = etcdWith(30, 'v');
     etcd.revision = 11;
-    const read = async (request: IRangeRequest) => {
+    const read = async (request: RangeRequest) => {
       if (request.revision === 10 && etcd.reads.length > 3) throw COMPACTED;
       return etcd.range(request);
     };
@@ -92,7 +90,7 @@ describe('paged list', () => {
   it('tells nobody of pages after it failed', async () => {
     const etcd = etcdWith(30, 'v');
     etcd.kvs.push(...Array.from({ length: 30 }, (_, index) => keyValue(`/b/${100 + index}`, 'v', 3)));
-    const read = async (request: IRangeRequest) => {
+    const read = async (request: RangeRequest) => {
       if (String(request.key).startsWith('/b/1')) throw new Error('gone');
       return etcd.range(request);
     };
