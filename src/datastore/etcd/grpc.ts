@@ -32,28 +32,24 @@ export function unary(
   { request, deadlineMs, clock }: { request: Buffer; deadlineMs: number; clock: Clock },
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const answers: Buffer[] = [];
+    let answer: Buffer | undefined;
     const timeout = { 'grpc-timeout': `${Math.min(MAX_TIMEOUT_MS, Math.ceil(deadlineMs))}m` };
-    const call = new Call(
-      session,
-      { ...plan, metadata: { ...plan.metadata, ...timeout } },
-      {
-        onMessage: (message) => void answers.push(message),
-        onEnd: (error) => {
-          cancelTimer();
-          const [answer] = answers;
-          if (error !== undefined) reject(error);
-          else if (answer === undefined || answers.length > 1)
-            reject(violation(`it gave ${answers.length} answers to one request`));
-          else resolve(answer);
-        },
+    const handlers: CallHandlers = {
+      onMessage: (message) => {
+        if (answer !== undefined) throw violation('it gave more than one answer to a request');
+        answer = message;
       },
-    );
+      onEnd: (error) => {
+        cancelTimer();
+        if (answer !== undefined && error === undefined) resolve(answer);
+        else reject(error ?? violation('it gave no answer to a request'));
+      },
+    };
+    const call = new Call(session, { ...plan, metadata: { ...plan.metadata, ...timeout } }, handlers);
     const cancelTimer = clock.after(deadlineMs, () =>
       call.end(new GrpcError(GRPC.deadlineExceeded, `no answer within ${deadlineMs} ms`)),
     );
-    call.write(request);
-    call.close();
+    call.finish(request);
   });
 }
 
@@ -92,9 +88,9 @@ export class Call {
     if (!this.#finished) this.#stream?.write(withPrefix(message));
   }
 
-  /** No more messages from this side. */
-  close(): void {
-    if (!this.#finished) this.#stream?.end();
+  /** The last message from this side. */
+  finish(message: Buffer): void {
+    if (!this.#finished) this.#stream?.end(withPrefix(message));
   }
 
   /** Nothing is told after that. */

@@ -2,6 +2,7 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect,
+  constants,
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -98,7 +99,7 @@ export class Session {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
     this.#cancelTimer();
-    this.#http2.destroy(cause);
+    this.#http2.destroy(cause, constants.NGHTTP2_NO_ERROR);
     // The session would wait for a peer that takes its last words.
     this.#socket.destroy();
     this.#refuse(cause);
@@ -145,16 +146,23 @@ export class Session {
 
   /** A peer that is gone without a word is found out by nothing else while no call is under way. */
   #ping(): void {
-    const { clock, timings } = this.#plan;
-    const silent = `it did not answer a ping within ${timings.keepaliveTimeoutMs / 1000} s`;
     if (this.#http2.destroyed) return;
-    this.#cancelTimer = clock.after(timings.keepaliveTimeoutMs, () =>
-      this.end(new GrpcError(GRPC.unavailable, silent)),
-    );
+    this.#awaitAnswer();
     this.#http2.ping((error) => {
       if (error !== null || this.#cause !== undefined) return;
       this.#cancelTimer();
       this.#pingLater();
+    });
+  }
+
+  /** On a slow line the answer may be behind megabytes of other things: while these come, the peer is there. */
+  #awaitAnswer(): void {
+    const { clock, timings } = this.#plan;
+    const silent = `it did not answer a ping within ${timings.keepaliveTimeoutMs / 1000} s`;
+    const { bytesRead } = this.#socket;
+    this.#cancelTimer = clock.after(timings.keepaliveTimeoutMs, () => {
+      if (this.#socket.bytesRead > bytesRead) return this.#awaitAnswer();
+      this.end(new GrpcError(GRPC.unavailable, silent));
     });
   }
 }

@@ -9,6 +9,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { type FailureContext, failureOf } from '../../../src/datastore/etcd/failures.ts';
@@ -38,6 +39,23 @@ const HEADER_BLOCK = Buffer.concat([Buffer.from([0x88, 0x0f, 0x10, 16]), Buffer.
 function frame(type: number, flags: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, 1]), payload]);
 }
+
+/** Frames of any kind, on any of the calls, mostly with a length that is right. */
+const GARBAGE = fc
+  .record({
+    type: fc.nat(10),
+    flags: fc.constantFrom(0, 1, 4, 5, 8, 0x20, 0xff),
+    stream: fc.nat(5),
+    payload: fc.oneof(
+      fc.uint8Array({ maxLength: 60 }),
+      fc.constant(HEADER_BLOCK),
+      fc.constantFrom(4, 8).chain((length) => fc.uint8Array({ minLength: length, maxLength: length })),
+    ),
+    lie: fc.constantFrom(0, 0, 0, 0, 1),
+  })
+  .map(({ type, flags, stream, payload, lie }) =>
+    Buffer.concat([Buffer.from([0, 0, payload.length + lie, type, flags, 0, 0, 0, stream]), payload]),
+  );
 
 async function serving(
   play: Play,
@@ -126,6 +144,16 @@ function answer(stream: ServerHttp2Stream, ...messages: readonly string[]): void
   stream.respond(GRPC_HEADERS, { waitForTrailers: true });
   stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
   stream.end(Buffer.concat(messages.map((message) => withPrefix(Buffer.from(message)))));
+}
+
+function streaming(session: Session) {
+  const messages: string[] = [];
+  const ends: string[] = [];
+  const call = new Call(session, callPlan(), {
+    onMessage: (message) => void messages.push(String(message)),
+    onEnd: (error) => void ends.push(told(error)),
+  });
+  return { call, messages, ends };
 }
 
 describe('a unary call', () => {
@@ -225,9 +253,10 @@ describe('a unary call', () => {
   });
 
   it('fails at no answer, at two, and at part of one', async () => {
-    const answers = (count: number) => `13 protocol error: it gave ${count} answers to one request`;
-    expect(await outcomeOf((stream) => answer(stream))).toBe(answers(0));
-    expect(await outcomeOf((stream) => answer(stream, 'a', 'b'))).toBe(answers(2));
+    const none = '13 protocol error: it gave no answer to a request';
+    const two = '13 protocol error: it gave more than one answer to a request';
+    expect(await outcomeOf((stream) => answer(stream))).toBe(none);
+    expect(await outcomeOf((stream) => answer(stream, 'a', 'b'))).toBe(two);
     const play: Play = (stream) => {
       stream.respond(GRPC_HEADERS, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
@@ -308,16 +337,6 @@ describe('a unary call', () => {
 });
 
 describe('a stream', () => {
-  function streaming(session: Session) {
-    const messages: string[] = [];
-    const ends: string[] = [];
-    const call = new Call(session, callPlan(), {
-      onMessage: (message) => void messages.push(String(message)),
-      onEnd: (error) => void ends.push(told(error)),
-    });
-    return { call, messages, ends };
-  }
-
   /** Sends back what it gets, and ends when it gets `end`. */
   const echo: Play = (stream) => {
     stream.respond(GRPC_HEADERS, { waitForTrailers: true });
@@ -411,6 +430,24 @@ describe('a connection', () => {
     await until(() => silent.open.size === 0);
   });
 
+  it('that is too busy to answer a ping stays while something comes', async () => {
+    let drip = () => {};
+    const busy = await listening((socket) => {
+      socket.once('data', () => socket.write(SETTINGS));
+      // Of a type that there is not, so that it is passed over.
+      const timer = setInterval(() => socket.write(Buffer.from([0, 0, 0, 99, 0, 0, 0, 0, 0])), 20);
+      drip = () => clearInterval(timer);
+      socket.on('close', drip);
+    });
+    const session = await open(busy, { timings: QUICK });
+    const from = performance.now();
+    await until(() => performance.now() - from > 600);
+    expect(session.cause).toBeUndefined();
+    drip();
+    await until(() => session.cause !== undefined);
+    expect(told(session.cause)).toBe('14 it did not answer a ping within 0.1 s');
+  });
+
   it('that answers pings stays, and sends one at a time', async () => {
     let pings = 0;
     const server = await serving((stream) => answer(stream, 'x'));
@@ -478,6 +515,25 @@ describe('a connection', () => {
       answer(stream, 'x');
     });
     expect(String(await ask(await open(server)))).toBe('x');
+  });
+
+  it('of garbage after a good beginning ends every call, and takes nothing else along', async () => {
+    const garbage = fc.sample(fc.array(GARBAGE, { minLength: 1, maxLength: 8 }), { numRuns: 60, seed: 7 });
+    for (const frames of garbage) {
+      const server = await listening((socket) => {
+        socket.once('data', () => socket.write(SETTINGS));
+        socket.on('data', (chunk) => {
+          if (chunk.includes(REQUEST)) socket.write(Buffer.concat(frames));
+        });
+      });
+      const session = await open(server);
+      const { call, ends } = streaming(session);
+      call.write(REQUEST);
+      expect(await ask(session, { deadlineMs: 30 }).catch((error) => error)).toBeInstanceOf(Error);
+      session.end(new Error('closed'));
+      await until(() => ends.length === 1 && server.open.size === 0, { every: 1 });
+      server.close();
+    }
   });
 
   it('has failures that name what to do', async () => {
