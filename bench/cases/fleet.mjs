@@ -17,8 +17,8 @@ const FULL = {
     { nodes: 1_000, counts: [1, 40] },
   ],
   bare: [
-    { nodes: 1_000, counts: [100, 1_000] },
-    { nodes: 10_000, counts: [20] },
+    { nodes: 1_000, counts: [1_000] },
+    { nodes: 10_000, counts: [20], shapes: ['direct'] },
   ],
   changes: 6,
   restMs: 5_000,
@@ -41,16 +41,30 @@ export async function measureFleet(given) {
   const plan = given.options.quick ? QUICK : FULL;
   const fleet = { plan, sidecars: [], bare: [] };
   for (const kind of ['sidecars', 'bare'].filter((name) => given.options.only.has(name)))
-    for (const { nodes, counts } of plan[kind])
-      for (const shape of SHAPES) {
+    for (const { nodes, counts, shapes = SHAPES } of plan[kind])
+      for (const shape of shapes) {
         const place = { ...given, plan, nodes, shape, kind };
-        fleet[kind].push({ nodes, shape, ...(await cleanedUp(() => withEtcd(place, counts))) });
+        fleet[kind].push(await measured(place, counts));
       }
   return fleet;
 }
 
+/** What was measured before a failure is still worth having. */
+async function measured(place, counts) {
+  const { nodes, shape } = place;
+  const run = { nodes, shape, idleCpuMsPerS: null, rows: [], reconnect: null };
+  try {
+    await cleanedUp(() => withEtcd(place, counts, run));
+  } catch (error) {
+    run.failed = error.message.split('\n')[0];
+    console.error(`  fleet: failed: ${run.failed}`);
+    process.exitCode = 1;
+  }
+  return run;
+}
+
 /** One etcd, and where the shape is that, one proxy; all numbers of clients one after the other. */
-async function withEtcd(place, counts) {
+async function withEtcd(place, counts, run) {
   const { options, binaries, nodes, shape, plan, kind } = place;
   const directory = await mkdtemp(join(place.directory, 'fleet-'));
   const cluster = createCluster({ nodes }, options.valueBytes);
@@ -61,18 +75,18 @@ async function withEtcd(place, counts) {
   const bench = { plan, cluster, etcd, proxy, changes: 0 };
   const clients =
     kind === 'bare' ? bareClients(url, proxy === null) : sidecarClients(url, directory, place.bundle);
-  const rows = [];
   try {
     const from = await reading(bench);
     await sleep(plan.restMs / 2);
     const idle = await reading(bench);
-    const idleCpuMsPerS = round(((idle.etcdCpuMs - from.etcdCpuMs) / (idle.at - from.at)) * 1_000);
+    run.idleCpuMsPerS = round(((idle.etcdCpuMs - from.etcdCpuMs) / (idle.at - from.at)) * 1_000);
     for (const count of counts) {
-      console.error(`  fleet: ${nodes} nodes, ${shape}, ${count} ${kind}`);
-      rows.push({ count, ...(await measureCount(bench, clients, count)) });
+      console.error(
+        `  fleet: ${nodes} nodes, ${shape}, ${count} ${kind} (${Math.round(performance.now() / 1_000)} s)`,
+      );
+      run.rows.push({ count, ...(await measureCount(bench, clients, count)) });
     }
-    const reconnect = await clients.reconnect(bench);
-    return { idleCpuMsPerS, rows, reconnect };
+    run.reconnect = await clients.reconnect(bench);
   } finally {
     await clients.stop();
     await proxy?.stop();
@@ -220,12 +234,14 @@ async function reopening(bench, watchers, lists) {
   for (const [name, how] of Object.entries(ways)) {
     watchers.close();
     await sleep(500);
+    watchers.failures = [];
     const before = await reading(bench);
     const openedMs = await watchers.add(lists(count), how);
     const after = await reading(bench);
     figures[name] = {
       spreadMs: how.spreadMs ?? 0,
       openedMs: summary(openedMs),
+      failures: watchers.failures.length,
       etcdCpuMsEach: round((after.etcdCpuMs - before.etcdCpuMs) / count),
       sentBytesEach: round((after.sentBytes - before.sentBytes) / count),
       etcdPeakMiB: round(memory(bench.etcd.pid).peakMiB),

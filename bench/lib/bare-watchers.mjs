@@ -11,6 +11,7 @@ const PROGRESS_MS = 5_000;
 /** More than a first id that etcd or its proxy would choose: as birdfeed does. */
 const FIRST_ID = 1_000_000;
 const WINDOW = 1 << 20;
+const ATTEMPTS = 8;
 
 export class BareWatchers {
   /** `progress`: ask for progress, which grpc-proxy does not take. */
@@ -18,6 +19,8 @@ export class BareWatchers {
     this.url = url;
     this.progress = progress;
     this.sessions = [];
+    /** Why attempts failed. */
+    this.failures = [];
     this.onEvent = () => {};
   }
 
@@ -34,16 +37,31 @@ export class BareWatchers {
     return Promise.all(
       prefixLists.map(async (prefixes) => {
         await sleep(Math.random() * spreadMs);
-        await this.open(prefixes, list);
+        await this.openAtLast(prefixes, list);
         return performance.now() - from;
       }),
     );
   }
 
-  async open(prefixes, list) {
-    const session = connect(this.url, { settings: { initialWindowSize: WINDOW } });
-    this.sessions.push(session);
-    session.on('error', () => {});
+  /** As a birdfeed would: what is refused or cut off is tried again a little later. */
+  async openAtLast(prefixes, list) {
+    for (let attempt = 1; ; attempt += 1) {
+      const session = connect(this.url, { settings: { initialWindowSize: WINDOW } });
+      session.on('error', () => {});
+      try {
+        await this.open(session, prefixes, list);
+        this.sessions.push(session);
+        return;
+      } catch (error) {
+        session.destroy();
+        this.failures.push(error.message);
+        if (attempt === ATTEMPTS) throw error;
+        await sleep(100 * attempt * (1 + Math.random()));
+      }
+    }
+  }
+
+  async open(session, prefixes, list) {
     await once(session, 'connect');
     session.setLocalWindowSize(WINDOW);
     const ranges = prefixes.flatMap((prefix) => [
@@ -74,7 +92,7 @@ export class BareWatchers {
         for (const [inner, number] of decode(value)) if (inner === 3) revision = number;
       }
     });
-    await once(stream, 'end');
+    await once(stream, 'close');
     if (revision === null) throw new Error('etcd did not answer a read');
     return revision;
   }
@@ -92,6 +110,8 @@ export class BareWatchers {
       ]);
       stream.write(frame(encode([[1, create]])));
     }
+    let reason = 'without a word';
+    stream.on('trailers', (trailers) => (reason = trailers['grpc-message'] ?? trailers['grpc-status']));
     await new Promise((resolve, reject) => {
       let created = 0;
       readFrames(stream, (message) => {
@@ -99,7 +119,7 @@ export class BareWatchers {
         if (fields.some(([field]) => field === 11)) this.onEvent(performance.now());
         else if (fields.some(([field]) => field === 3) && ++created === ranges.length) resolve();
       });
-      stream.on('close', () => reject(new Error('etcd ended a watch')));
+      stream.on('close', () => reject(new Error(`etcd ended a watch: ${reason}`)));
     });
     if (!this.progress) return;
     const timer = setInterval(() => stream.write(frame(encode([[3, Buffer.alloc(0)]]))), PROGRESS_MS);

@@ -27,7 +27,10 @@ export function fleetLines({ plan, sidecars, bare }) {
           'MiB',
         ]),
         ...run.rows.map((row) => line(cells(row))),
-        ...Object.entries(after(kind, run.reconnect)).map(([what, text]) => `  ${what.padEnd(14)} ${text}`),
+        ...(run.failed === undefined ? [] : [`  FAILED: ${run.failed}`]),
+        ...Object.entries(run.reconnect === null ? {} : after(kind, run.reconnect)).map(
+          ([what, text]) => `  ${what.padEnd(14)} ${text}`,
+        ),
       ]),
     ),
     '',
@@ -63,9 +66,9 @@ function after(kind, reconnect) {
   const { n, ...ways } = reconnect;
   const names = { watchAtOnce: 'watch, at once', listAtOnce: 'list, at once', listSpread: 'list, spread' };
   return Object.fromEntries(
-    Object.entries(ways).map(([way, { spreadMs, openedMs, etcdCpuMsEach, etcdPeakMiB }]) => [
+    Object.entries(ways).map(([way, { spreadMs, openedMs, failures, etcdCpuMsEach, etcdPeakMiB }]) => [
       names[way],
-      `${n} within ${spreadMs} ms: open after ${Math.round(openedMs.p50)} / ${Math.round(openedMs.p95)}, the last ${Math.round(openedMs.max)}; etcd CPU ${etcdCpuMsEach} ms each, peak so far ${Math.round(etcdPeakMiB)} MiB`,
+      `${n} within ${spreadMs} ms: open after ${Math.round(openedMs.p50)} / ${Math.round(openedMs.p95)}, the last ${Math.round(openedMs.max)}; etcd CPU ${etcdCpuMsEach} ms each, peak so far ${Math.round(etcdPeakMiB)} MiB, ${failures} attempts failed`,
     ]),
   );
 }
@@ -80,5 +83,10 @@ function histogram(sorted) {
 }
 
 function line(parts) {
-  return parts.map((part) => String(part ?? '-').padStart(11)).join(' ');
+  return parts.map((part) => (isMissing(part) ? '-' : String(part)).padStart(11)).join(' ');
+}
+
+/** What has no proxy has no figures of it. */
+function isMissing(part) {
+  return part === null || Number.isNaN(part);
 }
