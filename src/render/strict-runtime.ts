@@ -2,7 +2,7 @@ import { decodePieces, flatText, JoinedText } from '../core/joined-text.ts';
 import { byText } from '../core/order.ts';
 import { didYouMean } from '../core/suggest.ts';
 import { faultAt, TemplateFault } from './fault.ts';
-import { makeMacro, newScope } from './macros.ts';
+import { makeMacro, NO_KEYWORDS, newScope } from './macros.ts';
 import type { Callable, Frame, TemplateContext } from './nunjucks-internals.ts';
 import { PrintedFragments } from './printed-fragments.ts';
 import type { Place } from './strict-compiler.ts';
@@ -49,6 +49,7 @@ export class StrictRuntime {
   private readonly filters: ReadonlyMap<string, Callable>;
   readonly makeMacro = makeMacro;
   readonly newScope = newScope;
+  readonly noKeywords = NO_KEYWORDS;
   /** Text of fragments, per place of the tag: of each item, and of all together. */
   private readonly fragments = new Map<
     number,

@@ -146,26 +146,30 @@ function renewNodes<T>(
   inputs: readonly unknown[],
   make: (node: NodeResource) => T | null,
 ): NodeMap<T> {
+  if (previous === undefined) {
+    const values = nodes.map((node) => make(node));
+    return { nodes, inputs, values, found: present(values) };
+  }
   const values: (T | null)[] = new Array(nodes.length);
   let at = 0;
   for (let i = 0; i < nodes.length; i += 1) {
     const node = nodes[i]!;
-    let before = previous?.nodes[at];
+    let before = previous.nodes[at];
     // Names are compared only where something came or went.
     while (before !== undefined && before !== node && before.name < node.name) {
       at += 1;
-      before = previous!.nodes[at];
+      before = previous.nodes[at];
     }
     if (before === undefined || (before !== node && before.name !== node.name)) {
       values[i] = make(node);
       continue;
     }
-    const value = previous!.values[at]!;
+    const value = previous.values[at]!;
     values[i] = before === node && sameInputs ? value : reuse(value, make(node));
     at += 1;
   }
   const found = present(values);
-  const kept = previous !== undefined && sameElements(previous.found, found) ? previous.found : found;
+  const kept = sameElements(previous.found, found) ? previous.found : found;
   return { nodes, inputs, values, found: kept };
 }
 

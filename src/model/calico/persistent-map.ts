@@ -39,24 +39,31 @@ export class PersistentMap<V> implements ReadonlyMap<string, V> {
   with(alter: (draft: Draft<V>) => void): PersistentMap<V> {
     const base = this.#base;
     const changes = new Map(this.#changes);
-    let { size } = this;
     let isSame = true;
-    const get = (key: string): V | undefined => (changes.has(key) ? changes.get(key) : base.get(key));
+    let deletes = false;
     alter({
-      get,
+      get: (key) => newest(base, changes, key),
       set(key, value) {
-        size += (value === undefined ? 0 : 1) - (get(key) === undefined ? 0 : 1);
         changes.set(key, value);
         isSame = false;
+        deletes ||= value === undefined;
       },
     });
     if (isSame) return this;
-    if (changes.size <= base.size * LARGE) return new PersistentMap(base, changes, size);
-    return new PersistentMap(merged(base, changes, size), new Map(), size);
+    // The first changes of all, most often: they are the whole map.
+    if (base.size === 0 && !deletes)
+      return new PersistentMap<V>(changes as Map<string, V>, new Map(), changes.size);
+    if (changes.size > base.size * LARGE) {
+      const all = merged(base, changes);
+      return new PersistentMap(all, new Map(), all.size);
+    }
+    let { size } = base;
+    for (const [key, value] of changes) size += (value === undefined ? 0 : 1) - (base.has(key) ? 1 : 0);
+    return new PersistentMap(base, changes, size);
   }
 
   get(key: string): V | undefined {
-    return this.#changes.has(key) ? this.#changes.get(key) : this.#base.get(key);
+    return newest(this.#base, this.#changes, key);
   }
 
   has(key: string): boolean {
@@ -64,7 +71,7 @@ export class PersistentMap<V> implements ReadonlyMap<string, V> {
   }
 
   *entries(): MapIterator<[string, V]> {
-    const all = [...merged(this.#base, this.#changes, this.size)];
+    const all = [...merged(this.#base, this.#changes)];
     yield* all.sort(([a], [b]) => byText(a, b));
   }
 
@@ -85,13 +92,19 @@ export class PersistentMap<V> implements ReadonlyMap<string, V> {
   }
 }
 
+function newest<V>(
+  base: ReadonlyMap<string, V>,
+  changes: ReadonlyMap<string, V | undefined>,
+  key: string,
+): V | undefined {
+  const value = changes.get(key);
+  return value !== undefined || changes.has(key) ? value : base.get(key);
+}
+
 function merged<V>(
   base: ReadonlyMap<string, V>,
   changes: ReadonlyMap<string, V | undefined>,
-  size: number,
-): ReadonlyMap<string, V> {
-  // The first changes of all: nothing was there, and nothing of them was deleted.
-  if (base.size === 0 && changes.size === size) return changes as ReadonlyMap<string, V>;
+): Map<string, V> {
   const all = new Map(base);
   for (const [key, value] of changes) {
     if (value === undefined) all.delete(key);
