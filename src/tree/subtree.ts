@@ -25,10 +25,12 @@ export function currentEntries(subtree: Subtree, lookup: Lookup): readonly Entry
   return subtree.entries;
 }
 
-/** Makes `entries`, which are sorted, all that is below. */
-export function replaceEntries(subtree: Subtree, entries: readonly Entry[]): void {
+/** The first `entries`, sorted, of a subtree that has had none. */
+export function firstEntries(subtree: Subtree, entries: readonly Entry[], version: number): void {
+  if (entries.length === 0) return;
   subtree.entries = entries;
   subtree.pending = [];
+  subtree.version = version;
 }
 
 export function noteChange(subtree: Subtree, key: string, version: number, lookup: Lookup): void {
@@ -38,12 +40,14 @@ export function noteChange(subtree: Subtree, key: string, version: number, looku
   if (subtree.pending.length > 2 * subtree.entries.length + 50_000) currentEntries(subtree, lookup);
 }
 
-/** Entries at or below `prefix` (normal form, not the root) from a sorted array: found by bisection. */
+/** Entries at or below `prefix` (normal form) from a sorted array: found by bisection. The array itself if that is all. */
 export function entriesBelow(entries: readonly Entry[], prefix: string): readonly Entry[] {
+  if (prefix === '') return entries;
   // The key itself and what is below `prefix/` need not be neighbours: `/a-b` sorts between `/a` and `/a/b`.
   const itself = lowerBound(entries, prefix, 0);
   const from = lowerBound(entries, `${prefix}/`, itself);
   const to = lowerBound(entries, `${prefix}0`, from); // `0` follows `/`
+  if (from === 0 && to === entries.length) return entries;
   const below = entries.slice(from, to);
   const own = entries[itself];
   return own?.key === prefix ? [own, ...below] : below;

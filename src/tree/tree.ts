@@ -4,8 +4,8 @@ import { diffSnapshots, sortedEntries } from './diff.ts';
 import {
   currentEntries,
   entriesBelow,
+  firstEntries,
   noteChange,
-  replaceEntries,
   type Subtree,
   uniqueSorted,
 } from './subtree.ts';
@@ -71,16 +71,13 @@ class KeyTree implements Tree {
 
   applySnapshot(mount: MountPoint, entries: readonly Entry[]): readonly string[] {
     const prefix = this.#enter(mount);
-    for (const entry of entries) requireInside(prefix, entry.key);
+    const sorted = sortedEntries(entries);
+    requireAllInside(prefix, sorted);
     const owned = this.#belongsTo(prefix);
     const before = this.#ownEntries(prefix, owned);
-    const after = sortedEntries(owned === null ? entries : entries.filter((entry) => owned(entry.key)));
-    const changed = this.#applyAll(diffSnapshots(before, after));
-    const subtree = this.#subtrees.get(prefix);
-    // Nothing else is below: what came need not be put together again.
-    if (subtree !== undefined && owned === null && before.length === 0 && changed.length > 0)
-      replaceEntries(subtree, after);
-    return changed;
+    if (owned === null && before.length === 0) return this.#fill(prefix, sorted);
+    const after = owned === null ? sorted : sorted.filter((entry) => owned(entry.key));
+    return this.#applyAll(diffSnapshots(before, after));
   }
 
   applyChanges(mount: MountPoint, changes: readonly Change[]): readonly string[] {
@@ -148,6 +145,19 @@ class KeyTree implements Tree {
     return owned === null ? below : below.filter((entry) => owned(entry.key));
   }
 
+  /** All that is below `prefix`, where nothing is yet; sorted. Returns the keys. Ten thousand at once are usual at the start. */
+  #fill(prefix: string, entries: readonly Entry[]): readonly string[] {
+    const keys = entries.map(({ key }) => key);
+    for (const entry of entries) this.#byKey.set(entry.key, entry);
+    this.#counter += entries.length;
+    for (const [at, subtree] of this.#subtrees) {
+      if (covers(prefix, at)) firstEntries(subtree, entriesBelow(entries, at), this.#counter);
+      else if (covers(at, prefix))
+        for (const key of keys) noteChange(subtree, key, this.#counter, this.#lookup);
+    }
+    return keys;
+  }
+
   /** Returns the keys that changed, in the order of the changes. */
   #applyAll(changes: Iterable<Change>): readonly string[] {
     const changed: string[] = [];
@@ -198,6 +208,13 @@ function undeclared(what: string): BirdfeedError {
 
 function keyOf(change: Change): string {
   return change.type === 'put' ? change.entry.key : change.key;
+}
+
+/** As {@link requireInside}, for entries in order: between two keys below `mount/` there are only such. */
+function requireAllInside(mount: string, entries: readonly Entry[]): void {
+  const isBelow = (entry: Entry | undefined): boolean => entry?.key.startsWith(`${mount}/`) === true;
+  if (isBelow(entries[0]) && isBelow(entries.at(-1))) return;
+  for (const { key } of entries) requireInside(mount, key);
 }
 
 /** A source that delivers keys outside its mount would overwrite another's: a bug that must not pass silently. */
