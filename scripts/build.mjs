@@ -13,12 +13,14 @@ import { shippedTemplates } from './shipped-templates.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = `${root}src/cli/main.ts`;
 const outdir = `${root}dist`;
+/** What runs first, and what it loads on the way to the cached generation. */
+const BOOT_ENTRIES = ['src/cli/main.ts', 'src/cli/watch.ts', 'src/app/daemon.ts'];
 const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
 
 async function main() {
   // npm runs this script after every install, also in a checkout that has no sources to build.
   if (!existsSync(entry)) return console.error('build: nothing built, there is no src/cli/main.ts');
-  const { outputFiles } = await bundle();
+  const { outputFiles, metafile } = await bundle();
   await rm(outdir, { recursive: true, force: true });
   await mkdir(`${outdir}/chunks`, { recursive: true });
   // The package is one of ES modules; what is built is not.
@@ -26,9 +28,11 @@ async function main() {
   await copyFile(`${root}scripts/launcher.cjs`, `${outdir}/birdfeed.js`);
   await chmod(`${outdir}/birdfeed.js`, 0o755);
   const texts = new Map(outputFiles.map((file) => [file.path, file.text]));
-  await Promise.all(
-    [...texts.keys()].filter((path) => path.endsWith('.js')).map((path) => writeChunk(path, texts)),
-  );
+  const paths = [...texts.keys()].filter((path) => path.endsWith('.js'));
+  const chunks = await Promise.all(paths.map((path) => commonJsChunk(path, texts)));
+  const atBoot = bootChunks(metafile);
+  const others = chunks.filter(({ name }) => !atBoot.has(name));
+  await Promise.all([packed(chunks.filter(({ name }) => atBoot.has(name))), ...others].map(writeChunk));
   makeCodeCache();
 }
 
@@ -38,6 +42,7 @@ function bundle() {
     entryPoints: [{ in: entry, out: 'main' }],
     outdir: `${outdir}/chunks`,
     write: false,
+    metafile: true,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -58,7 +63,7 @@ function bundle() {
  * esbuild splits ES modules only, and Node has no code cache for those: each chunk becomes CommonJS afterwards, with its
  * source map carried along.
  */
-async function writeChunk(path, texts) {
+async function commonJsChunk(path, texts) {
   const inlined = Buffer.from(texts.get(`${path}.map`)).toString('base64');
   const source = `${texts.get(path)}\n//# sourceMappingURL=data:application/json;base64,${inlined}`;
   const { code, map } = await transform(source, {
@@ -72,7 +77,39 @@ async function writeChunk(path, texts) {
     sourcefile: basename(path),
     logLevel: 'error',
   });
-  await writeFile(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`);
+  return { name: basename(path), code, map };
+}
+
+/** Names of the chunks that are loaded until the cached generation is in place. */
+function bootChunks({ outputs }) {
+  const names = new Set();
+  const add = ([path, { imports }]) => {
+    if (names.has(basename(path))) return;
+    names.add(basename(path));
+    for (const { path, kind } of imports)
+      if (kind === 'import-statement' && path in outputs) add([path, outputs[path]]);
+  };
+  Object.entries(outputs)
+    .filter(([, { entryPoint }]) => BOOT_ENTRIES.includes(entryPoint))
+    .forEach(add);
+  return names;
+}
+
+/** One chunk whose exports are the functions of `chunks`: reading one file is faster than reading twenty. */
+function packed(chunks) {
+  let code = '';
+  const sections = [];
+  for (const chunk of chunks) {
+    code += `exports["./${chunk.name}"]=(function(exports,require,module,__filename,__dirname){\n`;
+    sections.push({ offset: { line: code.split('\n').length - 1, column: 0 }, map: JSON.parse(chunk.map) });
+    code += `${chunk.code}\n});\n`;
+  }
+  return { name: 'boot.js', code, map: JSON.stringify({ version: 3, sections }) };
+}
+
+async function writeChunk({ name, code, map }) {
+  const path = `${outdir}/chunks/${name}`;
+  await writeFile(path, `${code}//# sourceMappingURL=${name}.map\n`);
   await writeFile(`${path}.map`, map);
 }
 

@@ -107,6 +107,8 @@ class Daemon {
     app.start();
     await this.#serve(cache.cacheDir);
     await this.#watchConfiguration(app, readAt);
+    const { holdHeap } = await import('./heap.ts');
+    holdHeap();
     const signal = await this.#lifecycle.ended;
     this.#log.info({ signal }, 'ending; BIRD keeps running');
   }

@@ -4,7 +4,7 @@ import { generationName, type Layout } from './layout.ts';
 import { acknowledgedGenerations, type CacheState } from './state.ts';
 import { type Inventory, takeInventory } from './switch.ts';
 import type { Generation, Refusal } from './types.ts';
-import { type Expectation, isRefusal, readStamp, type Verifier } from './verify.ts';
+import { type Expectation, isRefusal, type Verifier } from './verify.ts';
 
 export interface BootResult {
   /** The first fit generation; null when there is none. */
@@ -39,7 +39,8 @@ export function findBootable(
       message: `${layout.current} names generation ${linked}, which does not exist`,
     });
   }
-  for (const number of inCheapOrder(inventory, state, pinned, directoryOf)) {
+  const readStamp = (number: number): Generation | Refusal => verifier.readStamp(directoryOf(number));
+  for (const number of inCheapOrder(inventory, state, pinned, readStamp)) {
     const found = verifier.verify(directoryOf(number), expectation);
     if (!isRefusal(found)) return { generation: found, inPlace: number === linked, refusals };
     refusals.push(found);
@@ -52,7 +53,7 @@ function* inCheapOrder(
   { numbers, linked }: Inventory,
   state: CacheState,
   pinned: number | null,
-  directoryOf: (number: number) => string,
+  readStamp: (number: number) => Generation | Refusal,
 ): Generator<number> {
   const first = [...new Set([pinned, linked])].filter(
     (number) => number !== null && numbers.includes(number),
@@ -60,7 +61,7 @@ function* inCheapOrder(
   for (const number of first) if (number !== null) yield number;
   const used = new Set(acknowledgedGenerations(state));
   for (const number of numbers) {
-    const found = readStamp(directoryOf(number));
+    const found = readStamp(number);
     if (!isRefusal(found) && found.stamp.parent !== null) used.add(found.stamp.parent);
   }
   const candidates = numbers.map((number) => ({ number, wasCurrent: used.has(number) }));

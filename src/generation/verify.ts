@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { sha256 } from '../core/digest.ts';
 import { errnoOf } from './fs-errors.ts';
 import { parseGenerationName, STAMP_FILE } from './layout.ts';
 import { isStampFault, parseStamp } from './stamp.ts';
@@ -25,8 +25,12 @@ export function isRefusal(result: Generation | Refusal): result is Refusal {
  * would cost more than the reading. Use it nowhere on the publish path.
  */
 export function verifyGeneration(directory: string, expectation: Expectation): Generation | Refusal {
-  const opened = readStamp(directory);
+  return verifyOpened(readStamp(directory), expectation);
+}
+
+function verifyOpened(opened: Generation | Refusal, expectation: Expectation): Generation | Refusal {
   if (isRefusal(opened)) return opened;
+  const { directory } = opened;
   const foreign = foreignTo(opened.stamp, expectation);
   if (foreign !== null) return { directory, ...foreign };
   try {
@@ -36,24 +40,40 @@ export function verifyGeneration(directory: string, expectation: Expectation): G
   }
 }
 
-/** Verifies each generation once, for as long as nothing says that it may have changed. */
+/** Reads and verifies each generation once, for as long as nothing says that it may have changed. */
 export interface Verifier {
   verify(directory: string, expectation: Expectation): Generation | Refusal;
-  /** What was verified has to be again. */
+  /** See {@link readStamp}. */
+  readStamp(directory: string): Generation | Refusal;
+  /** What was read and verified has to be again. */
   forget(): void;
 }
 
 /** For one start: equal directories have to come with equal expectations. */
 export function createVerifier(): Verifier {
-  const known = new Map<string, Generation>();
-  return {
-    verify(directory, expectation) {
-      const result = known.get(directory) ?? verifyGeneration(directory, expectation);
-      if (!isRefusal(result)) known.set(directory, result);
-      return result;
+  const stamps = new Map<string, Generation>();
+  const verified = new Map<string, Generation>();
+  const verifier: Verifier = {
+    verify: (directory, expectation) =>
+      remembered(verified, directory, () => verifyOpened(verifier.readStamp(directory), expectation)),
+    readStamp: (directory) => remembered(stamps, directory, () => readStamp(directory)),
+    forget() {
+      stamps.clear();
+      verified.clear();
     },
-    forget: () => known.clear(),
   };
+  return verifier;
+}
+
+/** What is refused may be under way, and is looked at again. */
+function remembered(
+  known: Map<string, Generation>,
+  directory: string,
+  look: () => Generation | Refusal,
+): Generation | Refusal {
+  const result = known.get(directory) ?? look();
+  if (!isRefusal(result)) known.set(directory, result);
+  return result;
 }
 
 /** The generation by its stamp alone: what `generations list` shows without reading every file. */
@@ -129,8 +149,23 @@ function checkFile(path: string, file: StampedFile): { reason: Refusal['reason']
   if (found.size > file.size) {
     return { reason: 'edited', finding: `has ${found.size} bytes instead of ${file.size}` };
   }
-  if (sha256(readFileSync(path)) === file.sha256) return null;
+  if (sha256OfFile(path) === file.sha256) return null;
   return { reason: 'edited', finding: 'has other contents than were sealed (SHA-256 differs)' };
+}
+
+/** Piece by piece: fresh memory for megabytes costs more than reading them. */
+function sha256OfFile(path: string): string {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafeSlow(64 * 1024);
+  const fd = openSync(path, 'r');
+  try {
+    for (let size = readSync(fd, buffer); size > 0; size = readSync(fd, buffer)) {
+      hash.update(buffer.subarray(0, size));
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return hash.digest('hex');
 }
 
 function unreadable(directory: string, error: unknown): Refusal {

@@ -36,8 +36,8 @@ export function firstEntries(subtree: Subtree, entries: readonly Entry[], versio
 export function noteChange(subtree: Subtree, key: string, version: number, lookup: Lookup): void {
   subtree.pending.push(key);
   subtree.version = version;
-  // Nobody may ever read this one: the notes must not outgrow the tree.
-  if (subtree.pending.length > 2 * subtree.entries.length + 50_000) currentEntries(subtree, lookup);
+  // Nobody may ever read this one, and as long as it is not brought up to date it keeps the old values.
+  if (subtree.pending.length > subtree.entries.length / 4 + 1_000) currentEntries(subtree, lookup);
 }
 
 /** Entries at or below `prefix` (normal form) from a sorted array: found by bisection. The array itself if that is all. */

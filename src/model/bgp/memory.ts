@@ -193,7 +193,8 @@ export function reuse<T>(previous: unknown, next: T): T {
   if (before['name'] !== after['name']) return next;
   const keys = Object.keys(after);
   let same = keys.length === Object.keys(before).length;
-  const merged: Record<string, unknown> = {};
+  // Not put together key by key: V8 would keep it as a hash table, of many times the size.
+  const merged: Record<string, unknown> = { ...after };
   for (const key of keys) {
     merged[key] = reuse(before[key], after[key]);
     if (!Object.is(merged[key], before[key]) || !Object.hasOwn(before, key)) same = false;
