@@ -22,8 +22,12 @@ export async function changes(bench, only = Object.keys(CELLS)) {
   return { ...withRatios(cells, confd, bench.floors), confd };
 }
 
-/** What the changes of one cell with BIRD may take by BIRD's own time. */
-const ACKNOWLEDGED_MS = 40_000;
+/** What the changes of one cell may take; the default number of them takes a quarter of it, unless BIRD is slow. */
+const CELL_MS = 60_000;
+const WARM_UP_MS = 10_000;
+const FEWEST = 3;
+/** From here on BIRD is not asked more often than it takes to know. */
+const SLOW_MS = 2_000;
 
 const CELLS = {
   noCheck: { check: false, bird: false },
@@ -61,12 +65,7 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
   const cache = await newCache();
   const what = { nodeName: cluster.nodeName, etcd: etcd.url, cache, check: check ? birdBinary : null };
   let bird = null;
-  let configureMs = null;
-  if (withBird) {
-    const file = await bench.renderOnce(cache);
-    bird = await Bird.start(birdBinary, file, bench.directory);
-    configureMs = await birdAlone(bench, bird, file);
-  }
+  if (withBird) bird = await Bird.start(birdBinary, await bench.renderOnce(cache), bench.directory);
   const birdfeed = await Birdfeed.start({
     program,
     what: { ...what, socket: bird?.socket ?? null },
@@ -79,19 +78,12 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
         what: "BIRD's acknowledgement",
         process: birdfeed.process,
       });
-    const measured = {
-      ...(await measureChanges(
-        bench,
-        birdfeed,
-        () => birdfeed.content(),
-        acknowledged,
-        countFor(bench, configureMs),
-      )),
-      ...(configureMs === null ? {} : { configureMs }),
-    };
-    if (withBird && (await bird.mark()) !== contentMark(birdfeed.content()))
+    const measured = await measureChanges(bench, birdfeed, () => birdfeed.content(), acknowledged);
+    if (!withBird) return measured;
+    if ((await bird.mark()) !== contentMark(birdfeed.content()))
       throw new Error('BIRD runs something else than was acknowledged');
-    return measured;
+    await birdfeed.stop();
+    return { ...measured, configureMs: await birdAlone(bench, bird, birdfeed.publishedFile()) };
   } finally {
     acknowledged?.close();
     await birdfeed.stop();
@@ -99,21 +91,21 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
   }
 }
 
-/** How long BIRD takes to load this file by itself, asked on its socket, with one session changed each time. */
+/**
+ * How long BIRD takes to load this file by itself, asked on its socket, with one session changed each time. It is asked after
+ * the changes, when it does what it did then: a BIRD that has just started is not yet trying to open its sessions.
+ */
 async function birdAlone({ cluster, directory }, bird, file) {
   const text = await readFile(file, 'latin1');
   const session = cluster.expected(cluster.peer(0));
   const other = join(directory, 'configure.conf');
   await writeFile(other, text.replace(session, session.replace(/as \d+;/, 'as 64999;')), 'latin1');
   const samples = [];
-  for (const path of [other, file, other, file]) samples.push(await bird.configure(path));
+  for (const path of [other, file, other, file]) {
+    samples.push(await bird.configure(path));
+    if (samples.length === 2 && samples[1] > SLOW_MS) break;
+  }
   return summary(samples);
-}
-
-/** How many changes: fewer where each keeps BIRD busy for seconds, so that one cell does not take half an hour. */
-function countFor({ options: { changes: wanted } }, configureMs) {
-  if (configureMs === null) return wanted;
-  return Math.min(wanted, Math.max(4, Math.floor(ACKNOWLEDGED_MS / configureMs.p50)));
 }
 
 async function confdCell(bench) {
@@ -132,21 +124,26 @@ async function confdCell(bench) {
 }
 
 /** Warms up with a few changes, since a watcher at work is what is asked about, and measures the rest. */
-async function measureChanges(bench, program, content, acknowledged, count = bench.options.changes) {
-  const warmUp = Math.min(5, Math.ceil(count / 4));
-  for (let n = 0; n < warmUp; n += 1) await oneChange(bench, program, content, acknowledged, n);
+async function measureChanges(bench, program, content, acknowledged) {
+  const { changes: wanted } = bench.options;
+  let n = 0;
+  const warmUntil = performance.now() + WARM_UP_MS;
+  while (n < Math.min(5, wanted) && performance.now() < warmUntil)
+    await oneChange(bench, program, content, acknowledged, n++);
   const switched = [];
   const acked = [];
   const cpuBefore = cpuMs(program.pid);
-  for (let n = 0; n < count; n += 1) {
-    const times = await oneChange(bench, program, content, acknowledged, warmUp + n);
+  // Fewer where each keeps BIRD busy for seconds, so that one cell does not take half an hour.
+  const endAt = performance.now() + CELL_MS;
+  while (switched.length < wanted && (switched.length < FEWEST || performance.now() < endAt)) {
+    const times = await oneChange(bench, program, content, acknowledged, n++);
     switched.push(times.switchedMs);
     if (times.acknowledgedMs !== null) acked.push(times.acknowledgedMs);
   }
   return {
     switchedMs: summary(switched),
     ...(acknowledged === null ? {} : { acknowledgedMs: summary(acked) }),
-    cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / count),
+    cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / switched.length),
   };
 }
 
