@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { nextTurn } from '../core/clock.ts';
 import { sha256OfPieces } from '../core/digest.ts';
 import { type Pieces, sizeOf } from '../core/joined-text.ts';
 import { adoptDirectory, FILE_MODE } from './directories.ts';
@@ -10,9 +11,10 @@ import type { PublishRequest, Stamp, StampedFile } from './types.ts';
 /** A staging directory whose files can be read, and are on their way to the disk. */
 export interface StagedFiles {
   readonly directory: string;
-  readonly stamp: Stamp;
-  /** Settles when files, stamp and directory are durable; rejects with Node's error. Never an unhandled rejection. */
-  readonly durable: Promise<void>;
+  /**
+   * The stamp, when files, stamp and directory are durable; rejects with Node's error. Never an unhandled rejection.
+   */
+  readonly durable: Promise<Stamp>;
 }
 
 export interface StagePlace {
@@ -47,24 +49,26 @@ export async function stageFiles(
     await fs.remove(directory).catch(() => undefined);
     throw error;
   }
-  const syncing = allOf(open.map(syncAndClose));
-  // The kernel is busy with the fsyncs meanwhile.
-  const { stamp, content } = makeStamp(request.stamp, { ...frame, files: request.files.map(stampFile) });
-  const durable = finish(place, directory, syncing, content);
+  const durable = finish(place, directory, allOf(open.map(syncAndClose)), async () => {
+    // The caller starts its check first, which takes longer than hashing.
+    await nextTurn();
+    return makeStamp(request.stamp, { ...frame, files: request.files.map(stampFile) });
+  });
   durable.catch(() => undefined);
-  return { directory, stamp, durable };
+  return { directory, durable };
 }
 
 async function finish(
   place: StagePlace,
   directory: string,
   syncing: Promise<void>,
-  stamp: Pieces,
-): Promise<void> {
+  stamping: () => Promise<{ stamp: Stamp; content: Pieces }>,
+): Promise<Stamp> {
   // The stamp comes last: where it is, whole, the files it covers are on disk.
-  await syncing;
-  await syncAndClose(await writeNew(place, join(directory, STAMP_FILE), stamp));
+  const [{ stamp, content }] = await Promise.all([stamping(), syncing]);
+  await syncAndClose(await writeNew(place, join(directory, STAMP_FILE), content));
   await place.fs.syncDirectory(directory);
+  return stamp;
 }
 
 /**

@@ -38,7 +38,6 @@ export interface StoreOptions {
 export interface Stage {
   readonly number: number;
   readonly directory: string;
-  readonly stamp: Stamp;
   /**
    * Waits for the disk, gives the generation its number and makes it `current`. Rejects with BF_GENERATION_HELD while
    * the set is pinned, with BF_CACHE_* when the disk does not play along; `current` is then what it was.
@@ -138,7 +137,6 @@ export function openStore(options: StoreOptions): Store {
     return {
       number,
       directory: staged.directory,
-      stamp: staged.stamp,
       seal: () =>
         inTurn(() => {
           if (open !== staged || over) {
@@ -161,14 +159,15 @@ export function openStore(options: StoreOptions): Store {
 
   async function seal(staged: StagedFiles, number: number): Promise<Generation> {
     const directory = join(layout.generations, generationName(number));
+    let stamp: Stamp;
     try {
-      await staged.durable;
+      stamp = await staged.durable;
       await fs.rename(staged.directory, directory);
     } catch (error) {
       await discard(staged).catch(() => undefined);
       throw fsError(error, 'cache', 'seal', directory);
     }
-    const generation: Generation = { number, directory, stamp: staged.stamp };
+    const generation: Generation = { number, directory, stamp };
     try {
       await guardFs('cache', 'sync', layout.generations, () => fs.syncDirectory(layout.generations));
       await switchTo(generation);
