@@ -11,7 +11,7 @@ const YOUNG_BYTES = 8 * 1024 * 1024;
  * By how much the rest may grow until it is collected. V8 would let it double and more, and the first time, whatever is
  * alive, grow to more than 100 MiB.
  */
-const GROWTH_PERCENT = 50;
+const GROWTH_PERCENT = 40;
 
 /**
  * Keeps the heap of a process that watches close to what is alive in it, by V8's flags, both of which it looks at whenever it
