@@ -19,11 +19,10 @@ import { type CacheDeps, openBootedStore } from './cache.ts';
 import { Feed, type FeedInput } from './feed.ts';
 import { loadPlans } from './plan.ts';
 import { problemOf } from './problem-of.ts';
-import type { RunOutcome } from './run-outcome.ts';
 import type { SetPlan } from './set-plan.ts';
 import { SetRuntime } from './set-runtime.ts';
 import { openSources } from './sources.ts';
-import { createStatusBoard, type StatusBoard } from './status-board.ts';
+import { createStatusBoard, reportCache, type StatusBoard } from './status-board.ts';
 import { unionMounts } from './union-mounts.ts';
 
 export interface AppDeps {
@@ -115,10 +114,6 @@ export class Application {
     return Math.round(options.splayStart * random());
   }
 
-  run(set: AppSet): Promise<RunOutcome> {
-    return set.runtime.run();
-  }
-
   /**
    * Reads conf.d and templates again. When something in them is wrong, everything stays as it was.
    * @throws BirdfeedError saying what is wrong
@@ -196,15 +191,7 @@ export class Application {
     const store = await this.#storeOf(plan.name);
     const targets = targetsFor(options, plan.daemonFiles);
     const board = createStatusBoard({ version: VERSION, node: nodeName, set: plan.name }, { clock, log });
-    if (store.current !== null) board.report({ type: 'data', event: 'cache-loaded', reason: null });
-    if (store.state.value.pin !== null) {
-      board.report({ type: 'pin', pinned: store.state.value.pin.generation });
-      board.report({
-        type: 'config',
-        event: 'pinned',
-        reason: `pinned to generation ${store.state.value.pin.generation}`,
-      });
-    }
+    reportCache(board, store);
     const runtime = new SetRuntime({
       plan,
       options,
@@ -231,7 +218,7 @@ export class Application {
       onChange: () => this.#deps.onChange(set),
       onPublished: (generation, previous) => this.#deps.onPublished(set, generation, previous),
     });
-    const set: AppSet = { name: plan.name, store, board, runtime, targets };
+    const set = { name: plan.name, store, board, runtime, targets };
     return set;
   }
 

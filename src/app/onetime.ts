@@ -147,7 +147,7 @@ function runUntilSettled(
       quietMaxMs: 0,
       retry: RETRY,
       run: async () => {
-        last = await app.run(set);
+        last = await set.runtime.run();
         if (last.type === 'condition') return 'retry';
         if (last.type !== 'waiting') setImmediate(done);
         return 'done';

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/log.ts';
+import type { Store } from '../generation/store.ts';
 import { type Fact, initialStatus, reduce, type Status } from '../status/status.ts';
 
 /** Holds the one Status of a set and logs when an axis moves or its reason changes. */
@@ -25,6 +26,15 @@ export function createStatusBoard(
       logMoves(before, status, told, log);
     },
   };
+}
+
+/** What a board can say before anything has been read: that a generation is cached, and whether an operator pinned it. */
+export function reportCache(board: StatusBoard, { current, state }: Pick<Store, 'current' | 'state'>): void {
+  if (current !== null) board.report({ type: 'data', event: 'cache-loaded', reason: null });
+  const { pin } = state.value;
+  if (pin === null) return;
+  board.report({ type: 'pin', pinned: pin.generation });
+  board.report({ type: 'config', event: 'pinned', reason: `pinned to generation ${pin.generation}` });
 }
 
 const WORSE = new Set(['waiting-for-node', 'stale', 'cached', 'degraded', 'held', 'unapplied']);
