@@ -12,13 +12,13 @@ const MOST_PARTS = 32;
  * Calls `work` with larger and larger parts of a tree, all smaller than the whole, and lets the event loop turn in between.
  * What then works on the whole, and remembers what it made of the part before, blocks the loop for a step and not for
  * hundreds of milliseconds. The parts are of the tree as it is now, so that no entry comes and goes on the way. All parts have
- * the keys for which `isAlwaysThere` says so.
+ * the keys for which `isAlwaysThere` says so. `work` may be asynchronous.
  */
 export async function growingParts(
   view: TreeView,
   prefixes: readonly string[],
   isAlwaysThere: (key: string) => boolean,
-  work: (part: TreeView) => void,
+  work: (part: TreeView) => unknown,
 ): Promise<void> {
   const ranges = new Map(prefixes.map((prefix) => [prefix, view.range(prefix)]));
   const size = Math.max(...[...ranges.values()].map(({ length }) => length));
@@ -26,7 +26,9 @@ export async function growingParts(
   for (let count = FIRST; count < size; count += Math.min(count, step)) {
     // First of all: the tree has just been filled in this very turn.
     await nextTurn();
-    work(partOf(view, (prefix) => firstOf(ranges.get(prefix) ?? view.range(prefix), count, isAlwaysThere)));
+    await work(
+      partOf(view, (prefix) => firstOf(ranges.get(prefix) ?? view.range(prefix), count, isAlwaysThere)),
+    );
   }
   if (size > FIRST) await nextTurn();
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Options } from '../config/options.ts';
 import { readResourceFiles } from '../config/resource-files.ts';
 import { parseResources, type Resource } from '../config/resources.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, nextTurn } from '../core/clock.ts';
 import { BirdfeedError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { didYouMean } from '../core/suggest.ts';
@@ -151,8 +151,9 @@ async function makePlan(
       const jobs = parts.filter(({ producer }) => producer === calico);
       const isAlwaysThere = (key: string): boolean => key.endsWith(`/${nodeName}`);
       const prefixes = mounts.map(({ prefix }) => prefix);
-      await growingParts(view, prefixes, isAlwaysThere, (part) => {
+      await growingParts(view, prefixes, isAlwaysThere, async (part) => {
         results.set(calico, calico.compute(part, results.get(calico)));
+        await nextTurn();
         renderResources(jobsOf(jobs, results), engine, deps.lookups.table());
       }).catch(() => undefined);
     },
