@@ -1,3 +1,4 @@
+import { nextTurn } from '../../core/clock.ts';
 import type { Entry } from '../../tree/types.ts';
 import { entryOf, newestWitness, type Witness } from './decode.ts';
 import { isCompacted, isTooLarge } from './failures.ts';
@@ -37,6 +38,9 @@ const ATTEMPTS = 5;
 /** Ranges read at the same time: most are small, and one round trip after the other would cost more than reading them. */
 const CONCURRENCY = 4;
 
+/** Of how many entries a consumer is told at a time. */
+const TURN_KEYS = 200;
+
 /**
  * Reads all ranges, page by page, as they were at the revision of `head`, or of a newer head when etcd compacts that
  * revision away meanwhile. Rejects with the error of the first page that failed.
@@ -62,11 +66,15 @@ async function listAll(
   let failed = false;
   const readRange = async (index: number, range: KeyRange): Promise<void> => {
     for await (const { kvs } of pagesOf(read, { ...range, revision }, paging, sizes[index])) {
-      if (failed) return;
-      const entries = kvs.map(entryOf);
       witness = newer(witness, newestWitness(kvs, revision));
-      onPage(range.mount, entries);
-      append(perRange[index] as Entry[], entries);
+      for (let at = 0; at < kvs.length; at += TURN_KEYS) {
+        // Lets in what etcd sends meanwhile: it would stop if nobody took it.
+        if (at > 0) await nextTurn();
+        if (failed) return;
+        const entries = kvs.slice(at, at + TURN_KEYS).map(entryOf);
+        onPage(range.mount, entries);
+        append(perRange[index] as Entry[], entries);
+      }
     }
   };
   const worker = async (): Promise<void> => {

@@ -46,6 +46,23 @@ describe('paged list', () => {
     expect(listing.witness).toEqual({ key: Buffer.from('/a/107'), modRevision: 9, origin: '9 1', at: 10 });
   });
 
+  it('lets what arrives meanwhile in while it tells of a large page', async () => {
+    const etcd = etcdWith(700, 'v');
+    const paging = { firstKeys: 1_000, maxKeys: 1_000, targetBytes: 100_000, maxBytes: 100_000 };
+    const told: string[] = [];
+    const plan = planFor(etcd, ['/a'], {
+      paging,
+      sizes: [{ keys: 1 }, { keys: 1_000 }],
+      onPage: (_mount, entries) => {
+        told.push(String(entries.length));
+        setImmediate(() => told.push('turn'));
+      },
+    });
+    const { listing } = await listAtHead(HEAD, plan);
+    expect(told).toEqual(['200', 'turn', '200', 'turn', '200', 'turn', '100']);
+    expect(listing.entries[0]?.map(({ key }) => key)).toEqual(etcd.kvs.map(({ key }) => String(key)));
+  });
+
   it('sizes pages by what the values weigh', async () => {
     const etcd = etcdWith(12, 'v'.repeat(20));
     await listAtHead(HEAD, planFor(etcd, ['/a']));
