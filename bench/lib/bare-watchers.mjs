@@ -4,13 +4,22 @@
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decode, encode, frame, readFrames } from './grpc-frames.mjs';
+import {
+  decodeRangeResponse,
+  decodeWatchResponse,
+  encodeRangeRequest,
+  encodeWatchCreate,
+  encodeWatchProgress,
+  MessageReader,
+  withPrefix,
+} from './etcd-messages.mjs';
 
 /** birdfeed's own: `pingMs` of its etcd source. */
 const PROGRESS_MS = 5_000;
 /** More than a first id that etcd or its proxy would choose: as birdfeed does. */
 const FIRST_ID = 1_000_000;
 const WINDOW = 1 << 20;
+const MAX_MESSAGE_BYTES = 1 << 30;
 const ATTEMPTS = 8;
 
 export class BareWatchers {
@@ -65,64 +74,50 @@ export class BareWatchers {
     await once(session, 'connect');
     session.setLocalWindowSize(WINDOW);
     const ranges = prefixes.flatMap((prefix) => [
-      [Buffer.from(prefix), undefined],
-      [Buffer.from(`${prefix}/`), Buffer.from(`${prefix}0`)],
+      { key: Buffer.from(prefix) },
+      { key: Buffer.from(`${prefix}/`), rangeEnd: Buffer.from(`${prefix}0`) },
     ]);
-    const revision = await this.range(session, ranges[0], 1);
+    const { header } = decodeRangeResponse(await this.range(session, { ...ranges[0], limit: 1 }));
     if (list) for (const range of ranges) await this.range(session, range);
-    await this.watch(session, ranges, revision + 1);
+    await this.watch(session, ranges, header.revision + 1);
   }
 
-  /** Reads a range; resolves with the revision of the store. */
-  async range(session, [key, end], limit) {
+  /** Reads a range; resolves with the answer, undecoded. */
+  async range(session, range) {
     const stream = call(session, '/etcdserverpb.KV/Range');
-    stream.end(
-      frame(
-        encode([
-          [1, key],
-          [2, end],
-          [3, limit],
-        ]),
-      ),
-    );
-    let revision = null;
-    readFrames(stream, (message) => {
-      for (const [field, value] of decode(message)) {
-        if (field !== 1) continue;
-        for (const [inner, number] of decode(value)) if (inner === 3) revision = number;
-      }
-    });
+    stream.end(withPrefix(encodeRangeRequest(range)));
+    let answer = null;
+    readMessages(stream, (message) => (answer = message));
     await once(stream, 'close');
-    if (revision === null) throw new Error('etcd did not answer a read');
-    return revision;
+    if (answer === null) throw new Error('etcd did not answer a read');
+    return answer;
   }
 
-  async watch(session, ranges, revision) {
+  async watch(session, ranges, startRevision) {
     const stream = call(session, '/etcdserverpb.Watch/Watch');
-    for (const [index, [key, end]] of ranges.entries()) {
-      const create = encode([
-        [1, key],
-        [2, end],
-        [3, revision],
-        [4, 1],
-        [7, FIRST_ID + index],
-        [8, 1],
-      ]);
-      stream.write(frame(encode([[1, create]])));
+    for (const [index, range] of ranges.entries()) {
+      const request = {
+        ...range,
+        watchId: FIRST_ID + index,
+        startRevision,
+        progressNotify: true,
+        fragment: true,
+      };
+      stream.write(withPrefix(encodeWatchCreate(request)));
     }
     let reason = 'without a word';
     stream.on('trailers', (trailers) => (reason = trailers['grpc-message'] ?? trailers['grpc-status']));
     await new Promise((resolve, reject) => {
       let created = 0;
-      readFrames(stream, (message) => {
-        const fields = [...decode(message)];
-        if (fields.some(([field]) => field === 11)) this.onEvent(performance.now());
-        else if (fields.some(([field]) => field === 3) && ++created === ranges.length) resolve();
+      readMessages(stream, (message) => {
+        const { events, created: isCreated } = decodeWatchResponse(message);
+        if (events.length > 0) this.onEvent(performance.now());
+        else if (isCreated && ++created === ranges.length) resolve();
       });
       stream.on('close', () => reject(new Error(`etcd ended a watch: ${reason}`)));
     });
     if (!this.progress) return;
-    const timer = setInterval(() => stream.write(frame(encode([[3, Buffer.alloc(0)]]))), PROGRESS_MS);
+    const timer = setInterval(() => stream.write(withPrefix(encodeWatchProgress())), PROGRESS_MS);
     stream.on('close', () => clearInterval(timer));
   }
 
@@ -153,4 +148,9 @@ function call(session, path) {
   );
   stream.on('error', () => {});
   return stream;
+}
+
+function readMessages(stream, onMessage) {
+  const reader = new MessageReader(MAX_MESSAGE_BYTES, onMessage);
+  stream.on('data', (chunk) => reader.push(chunk));
 }
