@@ -218,7 +218,7 @@ export class Application {
       onChange: () => this.#deps.onChange(set),
       onPublished: (generation, previous) => this.#deps.onPublished(set, generation, previous),
     });
-    const set = { name: plan.name, store, board, runtime, targets };
+    const set: AppSet = { name: plan.name, store, board, runtime, targets };
     return set;
   }
 

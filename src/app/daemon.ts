@@ -107,6 +107,7 @@ class Daemon {
     app.start();
     await this.#serve(cache.cacheDir);
     await this.#watchConfiguration(app, readAt);
+    // Not loaded with what a start needs.
     const { holdHeap } = await import('./heap.ts');
     holdHeap();
     const signal = await this.#lifecycle.ended;

@@ -18,7 +18,7 @@ export async function growingParts(
   view: TreeView,
   prefixes: readonly string[],
   isAlwaysThere: (key: string) => boolean,
-  work: (part: TreeView) => unknown,
+  work: (part: TreeView) => void | Promise<void>,
 ): Promise<void> {
   const ranges = new Map(prefixes.map((prefix) => [prefix, view.range(prefix)]));
   const size = Math.max(...[...ranges.values()].map(({ length }) => length));

@@ -165,9 +165,6 @@ class EtcdRun {
         onPage: (index, entries) =>
           this.#emit({ type: 'page', mount: this.#task.mounts[index] as Mount, entries }),
       });
-      // The last page has just been worked on in this very turn.
-      await sleep(this.#deps.clock, 0, this.#task.signal);
-      if (this.#task.signal.aborted) return 'stopped';
       this.#replace(head, listing, wanted);
     } catch (error) {
       this.#wanted = wanted ?? this.#wanted;

@@ -79,11 +79,12 @@ interface Setup {
   readonly options?: readonly (readonly [OptionName, string])[];
   readonly noop?: boolean;
   readonly plan?: (paths: { readonly directory: string }) => Partial<SetPlan>;
+  readonly feed?: Partial<FeedView>;
   readonly fs?: CacheFs;
 }
 
 /** A set of one plain resource with a real cache. Runs happen when the test says so. */
-async function setUp({ plan, fs = nodeFs, noop = false, options = [], ...more }: Setup = {}) {
+async function setUp({ plan, feed, fs = nodeFs, noop = false, options = [], ...more }: Setup = {}) {
   const directory = more.directory ?? (await testDir());
   const data: Data = { text: 'one\n', keys: 1 };
   const deps = { clock: systemClock, log: silentLogger };
@@ -106,7 +107,7 @@ async function setUp({ plan, fs = nodeFs, noop = false, options = [], ...more }:
     nodeName: 'n1',
     env: {},
     view: { get: () => undefined, range: () => [], version: () => 0 },
-    feed: READ_WHOLE,
+    feed: { ...READ_WHOLE, ...feed },
     fs,
     requireMounts: () => true,
     mountsOpen: () => true,
@@ -147,6 +148,34 @@ function refuseWhen(word: string): string {
 }
 
 describe('a set', () => {
+  it('lets the event loop turn before it renders, and stamps what was computed and not what came meanwhile', async () => {
+    let revision = 1;
+    let renderedAt = 0;
+    const { runtime, data, store } = await setUp({
+      feed: {
+        positions: () => [{ prefix: '/web', kind: 'etcd', datastoreId: 'd', revision }],
+      },
+      plan: () => ({
+        compute: () => {
+          setImmediate(() => (revision = 2));
+          return planOf(data).compute({ get: () => undefined, range: () => [], version: () => 0 });
+        },
+        render: () => {
+          renderedAt = revision;
+          return planOf(data).render();
+        },
+      }),
+    });
+    // The first run waits for the disk before it renders.
+    await runtime.run();
+    data.text = 'two\n';
+    revision = 1;
+    await runtime.run();
+    expect(renderedAt).toBe(2);
+    expect(store.current?.number).toBe(2);
+    expect(store.current?.stamp.mounts.map((mount) => mount.revision)).toEqual([1]);
+  });
+
   it('goes on when it cannot note that a reload command is done', async () => {
     let isFull = false;
     const fs: CacheFs = {

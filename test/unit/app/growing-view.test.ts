@@ -37,7 +37,7 @@ describe('growing parts of a tree', () => {
   it('are longer and longer beginnings of it, each with what is always there', async () => {
     const tree = treeOf(2_000);
     const parts: (readonly string[])[] = [];
-    await growingParts(tree, [NODES], isAlwaysThere, (part) => parts.push(keysOf(part)));
+    await growingParts(tree, [NODES], isAlwaysThere, (part) => void parts.push(keysOf(part)));
     const all = keysOf(tree);
     expect(parts.length).toBeGreaterThan(2);
     let before = 0;
@@ -58,7 +58,7 @@ describe('growing parts of a tree', () => {
     };
     let timer = setImmediate(turn);
     const seen: number[] = [];
-    await growingParts(treeOf(2_000), [NODES], isAlwaysThere, () => seen.push(turns));
+    await growingParts(treeOf(2_000), [NODES], isAlwaysThere, () => void seen.push(turns));
     clearImmediate(timer);
     expect(new Set(seen).size).toBe(seen.length);
     await growingParts(treeOf(100), [NODES], isAlwaysThere, () => expect.unreachable());
