@@ -1,4 +1,3 @@
-import { sortedBy } from '../../core/order.ts';
 import { networkOf } from '../calico/ip.ts';
 import type { BgpPeerResource, Cluster, Family, NodeAddress, NodeResource } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
@@ -10,11 +9,12 @@ import type { Recall } from './memory.ts';
 import { type MeshInputs, meshSessions, whyNoMesh } from './mesh.ts';
 import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
-import { addressOf, type Claim, claims, type PeeringInputs, winningClaims } from './peerings.ts';
-import { defaultPolicies, openPassword, peerPlan, planProblems } from './plans.ts';
+import { peerSessions } from './peer-sessions.ts';
+import { addressOf, type Claim, claims, type PeeringInputs } from './peerings.ts';
+import { defaultPolicies, openPassword, peerPlan } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
-import type { Candidate, SessionContext, WithheldReason } from './sessions.ts';
+import type { SessionContext } from './sessions.ts';
 import { shadowedNodes, sharedAddresses } from './shared-addresses.ts';
 import { ownBlocks, staticRoutes } from './static-routes.ts';
 import type { FamilyModel, NodeSettings, Session } from './types.ts';
@@ -37,17 +37,20 @@ export interface FamilyResult {
 
 /** One address family of one node. */
 export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult {
+  const { cluster, options } = inputs;
   const peering = peeringInputs(inputs, recall);
-  const sharing = sharedAddresses(inputs.cluster, recall).length > 0;
-  const winners = peering === null ? [] : winningClaims(claims(peering, recall), sharing);
-  const won = winners.map(({ candidates }) => candidates);
-  const explicit = recall.list(`explicit${inputs.family}`, won, () => sessionsOf(won));
+  const asked = peering === null ? NO_CLAIMS : claims(peering, recall);
+  const sharing = sharedAddresses(cluster, recall).length > 0;
+  const used = [asked, sharing, cluster.filters, cluster.secrets, options];
+  const given = recall.part(`given${inputs.family}`, used, (own) =>
+    peerSessions(asked, sharing, inputs, own),
+  );
+  const { winners, peers } = given;
   const meshed = meshInputs(inputs, peering?.context ?? null, recall);
   const mesh = meshed === null ? [] : meshSessions(meshed, recall);
-  const sessions = recall.list(`sessions${inputs.family}`, [mesh, explicit], () =>
-    together(mesh, explicit, inputs.options),
+  const sessions = recall.list(`sessions${inputs.family}`, [mesh, given.sessions], () =>
+    together(mesh, given.sessions, options),
   );
-  const peers = recall.list(`users${inputs.family}`, [...won, inputs.cluster.peers], () => usersOf(winners));
   const policy = policyOf(inputs, peers, recall);
   return {
     model: recall.fields(`family${inputs.family}`, {
@@ -58,16 +61,12 @@ export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult 
       staticRoutes: recall.same(`static${inputs.family}`, staticRoutes(inputs, winners)),
       sessions,
     }),
-    problems: [
-      ...policy.problems,
-      ...meshProblems(inputs, meshed),
-      ...peers.flatMap((peer) => planProblems(inputs.cluster, peer, inputs.options)),
-      ...openPasswords(peering, peers),
-      ...winners.flatMap(withheldProblems),
-    ],
+    problems: [...policy.problems, ...meshProblems(inputs, meshed), ...given.problems],
     secrets: neededSecrets(peers, meshed, inputs),
   };
 }
+
+const NO_CLAIMS: readonly Claim[] = [];
 
 /** Null when the node has no usable address of the family: then it has no sessions. */
 export function peeringInputs(inputs: FamilyInputs, recall: Recall): PeeringInputs | null {
@@ -86,7 +85,8 @@ export function peeringInputs(inputs: FamilyInputs, recall: Recall): PeeringInpu
     compat,
   }));
   const defaults = recall.value(`policies${family}`, [], () => defaultPolicies(family));
-  const planOf = (peer: BgpPeerResource) => peerPlan(cluster, peer, family, defaults, options, recall);
+  const planOf = (peer: BgpPeerResource, own: Recall) =>
+    peerPlan(cluster, peer, family, defaults, options, own);
   return { cluster, node, settings, context, options, planOf };
 }
 
@@ -113,12 +113,6 @@ export function meshInputs(
   };
 }
 
-function sessionsOf(lists: readonly (readonly Candidate[])[]): readonly Session[] {
-  const sessions: Session[] = [];
-  for (const list of lists) for (const { session } of list) if (session !== null) sessions.push(session);
-  return sessions;
-}
-
 /** Two protocols for one neighbour would fight over its connection; what was asked for by name wins over the mesh. */
 function together(
   mesh: readonly Session[],
@@ -130,19 +124,6 @@ function together(
   if (options.compat.meshBesideExplicitPeer) return [...mesh, ...explicit];
   const addresses = new Set(explicit.map((session) => session.address));
   return [...mesh.filter((session) => !addresses.has(session.address)), ...explicit];
-}
-
-function openPasswords(peering: PeeringInputs | null, peers: readonly BgpPeerResource[]): readonly Problem[] {
-  if (peering === null) return [];
-  return peers.flatMap((peer) =>
-    openPassword(`BGPPeer/${peer.name}`, 'spec.password', peering.planOf(peer).password, peering.options),
-  );
-}
-
-/** The BGPPeers that matter to this node, sorted by name. */
-function usersOf(winners: readonly Claim[]): readonly BgpPeerResource[] {
-  const users = winners.filter(({ candidates }) => candidates.some(({ withheld }) => withheld !== 'self'));
-  return sortedBy(new Set(users.map(({ peer }) => peer)), ({ name }) => name);
 }
 
 interface FamilyPolicy {
@@ -262,30 +243,6 @@ function meshProblems(
     },
   ];
 }
-
-/** One problem per BGPPeer and reason, however many sessions it is about. */
-function withheldProblems({ peer, candidates }: Claim): readonly Problem[] {
-  const groups = new Map<Exclude<WithheldReason, 'self'>, Candidate[]>();
-  for (const candidate of candidates) {
-    if (candidate.withheld === null || candidate.withheld === 'self') continue;
-    const group = groups.get(candidate.withheld);
-    if (group === undefined) groups.set(candidate.withheld, [candidate]);
-    else group.push(candidate);
-  }
-  return [...groups].map(([reason, [first, ...others]]) => ({
-    severity: 'error',
-    id: reason,
-    subject: `BGPPeer/${peer.name}`,
-    field: FIELDS[reason] ?? null,
-    message: `${first!.detail}; ${others.length === 0 ? 'its session is' : `${others.length + 1} sessions are`} withheld`,
-  }));
-}
-
-const FIELDS: Partial<Readonly<Record<WithheldReason, string>>> = {
-  'password-missing': 'spec.password',
-  'password-invalid': 'spec.password',
-  'peer-as-unknown': 'spec.asNumber',
-};
 
 function neededSecrets(
   peers: readonly BgpPeerResource[],

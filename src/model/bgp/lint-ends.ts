@@ -8,23 +8,29 @@ import { isFor } from './peerings.ts';
  * ever. With reverse peering the other end follows from the BGPPeer itself.
  */
 export function unansweredPeers(cluster: Cluster, node: NodeResource): readonly Problem[] {
-  return cluster.peers
-    .filter((peer) => peer.reversePeering === 'Manual' && isFor(peer, node))
-    .flatMap((peer) => {
-      const silent = targets(peer, cluster).filter(
-        (other) => other !== node && !answers(other, node, cluster),
-      );
-      const [first] = silent;
-      if (first === undefined) return [];
-      const others = silent.length === 1 ? '' : ` (and ${silent.length - 1} more)`;
-      return {
-        severity: 'warning',
-        id: 'peer-unanswered',
-        subject: `BGPPeer/${peer.name}`,
-        field: 'spec.reversePeering',
-        message: `no BGPPeer makes node ${first.name}${others} peer with ${node.name}; set reversePeering to Auto or add one`,
-      };
-    });
+  const mine = cluster.peers.filter((peer) => isFor(peer, node));
+  const manual = mine.filter((peer) => peer.reversePeering === 'Manual');
+  if (manual.length === 0) return [];
+  // Chosen once: looking at every BGPPeer for every node would take seconds with thousands of both.
+  const answering: Answering = {
+    pointing: cluster.peers.filter((peer) => pointsAt(peer, node)),
+    reversed: mine.filter((peer) => peer.reversePeering === 'Auto'),
+  };
+  const isAnswered = (other: NodeResource): boolean =>
+    isMeshed(cluster, node, other) || answers(other, answering);
+  return manual.flatMap((peer) => {
+    const silent = targets(peer, cluster).filter((other) => other !== node && !isAnswered(other));
+    const [first] = silent;
+    if (first === undefined) return [];
+    const others = silent.length === 1 ? '' : ` (and ${silent.length - 1} more)`;
+    return {
+      severity: 'warning',
+      id: 'peer-unanswered',
+      subject: `BGPPeer/${peer.name}`,
+      field: 'spec.reversePeering',
+      message: `no BGPPeer makes node ${first.name}${others} peer with ${node.name}; set reversePeering to Auto or add one`,
+    };
+  });
 }
 
 function targets(peer: BgpPeerResource, cluster: Cluster): readonly NodeResource[] {
@@ -32,13 +38,14 @@ function targets(peer: BgpPeerResource, cluster: Cluster): readonly NodeResource
   return peer.peerAddress === null ? [] : (cluster.nodesByAddress.get(peer.peerAddress) ?? []);
 }
 
-function answers(other: NodeResource, node: NodeResource, cluster: Cluster): boolean {
-  if (isMeshed(cluster, node, other)) return true;
-  return cluster.peers.some(
-    (peer) =>
-      (isFor(peer, other) && pointsAt(peer, node)) ||
-      (peer.reversePeering === 'Auto' && isFor(peer, node) && pointsAt(peer, other)),
-  );
+/** The BGPPeers by which another node may peer with this one. */
+interface Answering {
+  readonly pointing: readonly BgpPeerResource[];
+  readonly reversed: readonly BgpPeerResource[];
+}
+
+function answers(other: NodeResource, { pointing, reversed }: Answering): boolean {
+  return pointing.some((peer) => isFor(peer, other)) || reversed.some((peer) => pointsAt(peer, other));
 }
 
 function isMeshed(cluster: Cluster, ...nodes: readonly NodeResource[]): boolean {

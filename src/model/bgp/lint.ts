@@ -24,7 +24,7 @@ export function lint(
     ...largeMesh(ipv4.sessions, ipv6.sessions),
     ...missedReflectors(cluster, node, [ipv4.sessions, ipv6.sessions], recall),
     ...asTransProblems(cluster, recall),
-    ...claimProblems(cluster.peers, node),
+    ...recall.value('lint:claims', [cluster.peers, node], () => claimProblems(cluster.peers, node)),
     ...unanswered(cluster, node, recall),
   ];
 }
@@ -130,7 +130,9 @@ function clusterIdProblems(cluster: Cluster, { nodeName, clusterId }: NodeSettin
 function asTransProblems(cluster: Cluster, recall: Recall): readonly Problem[] {
   const isTrans = (...numbers: readonly (number | null)[]): boolean => numbers.includes(AS_TRANS);
   const nodes = recall.perNode('asTrans', cluster.nodes, [], (n) => (isTrans(n.asNumber) ? n : null));
-  const peers = cluster.peers.filter((peer) => isTrans(peer.asNumber, peer.localAsNumber));
+  const peers = recall.list('asTransPeers', [cluster.peers], () =>
+    cluster.peers.filter((peer) => isTrans(peer.asNumber, peer.localAsNumber)),
+  );
   return [...nodes, ...peers].map(({ origin: { kind, name } }) =>
     warning(
       'as-trans',

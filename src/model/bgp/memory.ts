@@ -8,11 +8,17 @@ import type { NodeResource } from '../calico/types.ts';
 export interface Memory {
   readonly values: Map<string, Remembered>;
   readonly nodeMaps: Map<string, NodeMap<unknown>>;
+  readonly parts: Map<string, Part>;
 }
 
 interface Remembered {
   readonly inputs: readonly unknown[];
   readonly value: unknown;
+}
+
+/** A part of a computation, and its own memory. */
+interface Part extends Remembered {
+  readonly memory: Memory;
 }
 
 /** What a function gave for each node of the cluster. */
@@ -46,11 +52,16 @@ export interface Recall {
     inputs: readonly unknown[],
     make: (node: NodeResource) => T | null,
   ): readonly T[];
+  /**
+   * `make()`, which remembers in the recall that it is given; or what it gave last time under this name if all inputs are the
+   * very same. Then nothing within is asked for one by one, and all of it stays remembered.
+   */
+  part<T>(name: string, inputs: readonly unknown[], make: (recall: Recall) => T): T;
   readonly next: Memory;
 }
 
 export function recall(previous: Memory | undefined): Recall {
-  const next: Memory = { values: new Map(), nodeMaps: new Map() };
+  const next: Memory = { values: new Map(), nodeMaps: new Map(), parts: new Map() };
   return {
     next,
     value<T>(name: string, inputs: readonly unknown[], make: () => T): T {
@@ -99,6 +110,17 @@ export function recall(previous: Memory | undefined): Recall {
       const result = mapNodes(known, nodes, inputs, make);
       next.nodeMaps.set(name, result);
       return result.found;
+    },
+    part<T>(name: string, inputs: readonly unknown[], make: (recall: Recall) => T): T {
+      const known = previous?.parts.get(name);
+      if (known !== undefined && sameElements(known.inputs, inputs)) {
+        next.parts.set(name, known);
+        return known.value as T;
+      }
+      const own = recall(known?.memory);
+      const value = make(own);
+      next.parts.set(name, { inputs, value, memory: own.next });
+      return value;
     },
   };
 }

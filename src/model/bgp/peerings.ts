@@ -21,7 +21,7 @@ export interface PeeringInputs {
   readonly settings: NodeSettings;
   readonly context: SessionContext;
   readonly options: ModelOptions;
-  readonly planOf: (peer: BgpPeerResource) => PeerPlan;
+  readonly planOf: (peer: BgpPeerResource, recall: Recall) => PeerPlan;
 }
 
 /** The sessions that one BGPPeer asks for by one rule. */
@@ -33,20 +33,79 @@ export interface Claim {
 /**
  * The sessions that BGPPeers ask for, strongest claim first: BGPPeers for all nodes, then those for some, then the other
  * ends of both. Within a rank the order is that of BGPPeer names and then node names, so that the result does not depend
- * on how anything was stored.
+ * on how anything was stored. Of thousands of BGPPeers only those that select nodes are looked at when another node
+ * changes.
  */
 export function claims(inputs: PeeringInputs, recall: Recall): readonly Claim[] {
-  const { peers } = inputs.cluster;
-  const forward = peers.filter((peer) => isFor(peer, inputs.node));
-  const claim = (of: typeof forwardCandidates) => (peer: BgpPeerResource) => ({
-    peer,
-    candidates: of(peer, inputs, recall),
+  const { cluster, node, settings, context, options } = inputs;
+  const { peers, nodeConfigs } = cluster;
+  const of = context.family;
+  const forward = recall.list(`forward${of}`, [peers, node], () => forwardPeers(peers, node));
+  const pointing = [peers, node, settings, context, options, nodeConfigs];
+  const reverse = recall.list(`reverse${of}`, pointing, () =>
+    peers.filter((peer) => reverseRule(peer, inputs) !== null),
+  );
+  const fixed = fixedClaims(forward, inputs, recall);
+  const selecting = recall.list(`selecting${of}`, [forward], () => forward.filter(selectsNodes));
+  const selected = selecting.map((peer) => claim(peer, 'forward', selectedCandidates, inputs, recall));
+  const reversed = reverse.map((peer) => claim(peer, 'reverse', reverseCandidates, inputs, recall));
+  return recall.list(`claims${of}`, [forward, fixed, ...selected, ...reversed], () => {
+    const byPeer = new Map([...fixed, ...selected].map((made) => [made.peer, made]));
+    const inOrder = [...forward.flatMap((peer) => byPeer.get(peer) ?? []), ...reversed];
+    return inOrder.filter(({ candidates }) => candidates.length > 0);
   });
-  return [
-    ...forward.filter(isGlobal).map(claim(forwardCandidates)),
-    ...forward.filter((peer) => !isGlobal(peer)).map(claim(forwardCandidates)),
-    ...peers.map(claim(reverseCandidates)),
-  ].filter(({ candidates }) => candidates.length > 0);
+}
+
+/** The BGPPeers that are meant for a node, those for all nodes first. */
+function forwardPeers(peers: readonly BgpPeerResource[], node: NodeResource): readonly BgpPeerResource[] {
+  const forward = peers.filter((peer) => isFor(peer, node));
+  return [...forward.filter(isGlobal), ...forward.filter((peer) => !isGlobal(peer))];
+}
+
+function selectsNodes(peer: BgpPeerResource): boolean {
+  return peer.peerSelector !== null && peer.localWorkloadSelector === null;
+}
+
+/** Whether a BGPPeer's other ends, of one family, have addresses that it names, or that Felix found for it. */
+function hasFixedEnds(
+  { localWorkloadSelector, peerSelector, peerAddress }: BgpPeerResource,
+  family: Family,
+): boolean {
+  if (localWorkloadSelector !== null) return true;
+  return peerSelector === null && peerAddress !== null && familyOf(peerAddress) === family;
+}
+
+type Candidates = (peer: BgpPeerResource, inputs: PeeringInputs, recall: Recall) => readonly Candidate[];
+
+function claim(
+  peer: BgpPeerResource,
+  end: 'forward' | 'reverse',
+  of: Candidates,
+  inputs: PeeringInputs,
+  recall: Recall,
+): Claim {
+  const candidates = of(peer, inputs, recall);
+  return recall.fields(`claim${inputs.context.family}:${end}:${peer.name}`, { peer, candidates });
+}
+
+/** The claims of BGPPeers that select no nodes: of the nodes, only those that have an address that a BGPPeer names matter. */
+function fixedClaims(
+  forward: readonly BgpPeerResource[],
+  inputs: PeeringInputs,
+  recall: Recall,
+): readonly Claim[] {
+  const { cluster, settings, context, options } = inputs;
+  const { nodesByAddress, filters, secrets, nodeConfigs, endpointStatuses } = cluster;
+  const of = context.family;
+  const owners = recall.list(`owners${of}`, [forward, nodesByAddress], () =>
+    forward.map(({ peerAddress }) => (peerAddress === null ? undefined : nodesByAddress.get(peerAddress))),
+  );
+  const used = [forward, owners, settings, context, options, filters, secrets, nodeConfigs, endpointStatuses];
+  return recall.part(`fixed${of}`, used, (own) =>
+    forward
+      .filter((peer) => hasFixedEnds(peer, context.family))
+      .map((peer) => claim(peer, 'forward', fixedCandidates, inputs, own)),
+  );
 }
 
 /** Claims without the candidates whose address and port a stronger one has. `sharing`: nodes may have one address. */
@@ -81,19 +140,19 @@ function isSelected(selector: string, node: NodeResource): boolean {
   return parsed.ok && matches(parsed.value, node.labels);
 }
 
-function forwardCandidates(
+function selectedCandidates(
   peer: BgpPeerResource,
   inputs: PeeringInputs,
   recall: Recall,
 ): readonly Candidate[] {
+  const nodes = selectedNodes(peer.peerSelector!, inputs, recall);
   const type = isGlobal(peer) ? 'global' : 'node';
+  return nodeCandidates(peer, nodes, { type, rule: 'peerSelector' }, inputs, recall);
+}
+
+function fixedCandidates(peer: BgpPeerResource, inputs: PeeringInputs, recall: Recall): readonly Candidate[] {
   if (peer.localWorkloadSelector !== null) return workloadCandidates(peer, inputs, recall);
-  if (peer.peerSelector !== null) {
-    const nodes = selectedNodes(peer.peerSelector, inputs, recall);
-    return nodeCandidates(peer, nodes, { type, rule: 'peerSelector' }, inputs, recall);
-  }
-  if (peer.peerAddress === null || familyOf(peer.peerAddress) !== inputs.context.family) return [];
-  return addressCandidates(peer, peer.peerAddress, type, inputs, recall);
+  return addressCandidates(peer, peer.peerAddress!, isGlobal(peer) ? 'global' : 'node', inputs, recall);
 }
 
 function addressCandidates(
@@ -103,7 +162,7 @@ function addressCandidates(
   { cluster, settings, context, options, planOf }: PeeringInputs,
   recall: Recall,
 ): readonly Candidate[] {
-  const plan = planOf(peer);
+  const plan = planOf(peer, recall);
   const nodes = cluster.nodesByAddress.get(address) ?? [];
   const match = nodes.find((node) => peer.asNumber === null || peer.asNumber === asOf(node, settings));
   const known = match ?? nodes[0];
@@ -126,7 +185,7 @@ function workloadCandidates(
   { cluster, context, planOf }: PeeringInputs,
   recall: Recall,
 ): readonly Candidate[] {
-  const plan = planOf(peer);
+  const plan = planOf(peer, recall);
   const name = `workload${context.family}:${peer.name}`;
   return recall.value(name, [context, plan, cluster.endpointStatuses], () => {
     const addresses = cluster.endpointStatuses
@@ -148,7 +207,7 @@ function nodeCandidates(
   { cluster, settings, context, planOf }: PeeringInputs,
   recall: Recall,
 ): readonly Candidate[] {
-  const plan = planOf(peer);
+  const plan = planOf(peer, recall);
   const name = `${want.type}${context.family}:${want.rule}:${peer.name}`;
   const { clusterAsNumber, clusterListenPort } = settings;
   const inputs = [context, plan, clusterAsNumber, clusterListenPort, cluster.nodeConfigs];

@@ -1,4 +1,4 @@
-import type { BgpFilterResource, BgpPeerResource, Cluster, Family } from '../calico/types.ts';
+import type { BgpFilterResource, BgpPeerResource, Cluster, Family, SecretKeyRef } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import { policyNames } from './export-policy.ts';
 import { type Direction, filterCall } from './filters.ts';
@@ -41,7 +41,7 @@ export function peerPlan(
   recall: Recall,
 ): PeerPlan {
   const filters = peer.filters.map((name) => cluster.filters.get(name) ?? null);
-  const ref = peer.localWorkloadSelector === null ? peer.password : null;
+  const ref = passwordRef(peer);
   const secret = ref === null ? undefined : cluster.secrets.get(`${options.secretsNamespace}/${ref.name}`);
   const inputs = [peer, secret, defaults, options, ...filters];
   return recall.value(`plan${family}:${peer.name}`, inputs, () => ({
@@ -76,12 +76,25 @@ function policies(
   return { import: one('import'), export: one('export') };
 }
 
+/** Sessions with workloads have no password. */
+export function passwordRef(peer: BgpPeerResource): SecretKeyRef | null {
+  return peer.localWorkloadSelector === null ? peer.password : null;
+}
+
 /** What is wrong with a BGPPeer that has sessions. */
 export function planProblems(
   cluster: Cluster,
   peer: BgpPeerResource,
   options: ModelOptions,
 ): readonly Problem[] {
+  const password = resolvePassword(cluster, passwordRef(peer), options.secretsNamespace);
+  return [
+    ...filterProblems(cluster, peer, options),
+    ...openPassword(`BGPPeer/${peer.name}`, 'spec.password', password, options),
+  ];
+}
+
+function filterProblems(cluster: Cluster, peer: BgpPeerResource, options: ModelOptions): readonly Problem[] {
   const consequence = options.compat.missingFilterFailsOpen
     ? 'it is skipped'
     : 'sessions of this peer exchange no routes until there is';

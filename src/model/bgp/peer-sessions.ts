@@ -1,0 +1,74 @@
+import { sortedBy } from '../../core/order.ts';
+import type { BgpPeerResource } from '../calico/types.ts';
+import type { Problem } from '../types.ts';
+import type { FamilyInputs } from './family.ts';
+import type { Recall } from './memory.ts';
+import { type Claim, winningClaims } from './peerings.ts';
+import { planProblems } from './plans.ts';
+import type { Candidate, WithheldReason } from './sessions.ts';
+import type { Session } from './types.ts';
+
+/** What BGPPeers give a node in one family. */
+export interface PeerSessions {
+  readonly winners: readonly Claim[];
+  readonly sessions: readonly Session[];
+  /** Those that matter to this node, sorted by name. */
+  readonly peers: readonly BgpPeerResource[];
+  readonly problems: readonly Problem[];
+}
+
+/** Which of the sessions that BGPPeers ask for there are, and what is wrong with the others. */
+export function peerSessions(
+  asked: readonly Claim[],
+  sharing: boolean,
+  { cluster, family, options }: FamilyInputs,
+  recall: Recall,
+): PeerSessions {
+  const winners = winningClaims(asked, sharing);
+  const won = winners.map(({ candidates }) => candidates);
+  const peers = recall.list(`users${family}`, [winners], () => usersOf(winners));
+  return {
+    winners,
+    sessions: recall.list(`explicit${family}`, won, () => sessionsOf(won)),
+    peers,
+    problems: [
+      ...peers.flatMap((peer) => planProblems(cluster, peer, options)),
+      ...winners.flatMap(withheldProblems),
+    ],
+  };
+}
+
+function sessionsOf(lists: readonly (readonly Candidate[])[]): readonly Session[] {
+  const sessions: Session[] = [];
+  for (const list of lists) for (const { session } of list) if (session !== null) sessions.push(session);
+  return sessions;
+}
+
+function usersOf(winners: readonly Claim[]): readonly BgpPeerResource[] {
+  const users = winners.filter(({ candidates }) => candidates.some(({ withheld }) => withheld !== 'self'));
+  return sortedBy(new Set(users.map(({ peer }) => peer)), ({ name }) => name);
+}
+
+/** One problem per BGPPeer and reason, however many sessions it is about. */
+function withheldProblems({ peer, candidates }: Claim): readonly Problem[] {
+  const groups = new Map<Exclude<WithheldReason, 'self'>, Candidate[]>();
+  for (const candidate of candidates) {
+    if (candidate.withheld === null || candidate.withheld === 'self') continue;
+    const group = groups.get(candidate.withheld);
+    if (group === undefined) groups.set(candidate.withheld, [candidate]);
+    else group.push(candidate);
+  }
+  return [...groups].map(([reason, [first, ...others]]) => ({
+    severity: 'error',
+    id: reason,
+    subject: `BGPPeer/${peer.name}`,
+    field: FIELDS[reason] ?? null,
+    message: `${first!.detail}; ${others.length === 0 ? 'its session is' : `${others.length + 1} sessions are`} withheld`,
+  }));
+}
+
+const FIELDS: Partial<Readonly<Record<WithheldReason, string>>> = {
+  'password-missing': 'spec.password',
+  'password-invalid': 'spec.password',
+  'peer-as-unknown': 'spec.asNumber',
+};
