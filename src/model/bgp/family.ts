@@ -9,7 +9,7 @@ import type { Recall } from './memory.ts';
 import { type MeshInputs, meshSessions, whyNoMesh } from './mesh.ts';
 import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
-import { peerSessions } from './peer-sessions.ts';
+import { type PeerSessions, peerSessions } from './peer-sessions.ts';
 import { addressOf, type Claim, claims, type PeeringInputs } from './peerings.ts';
 import { defaultPolicies, openPassword, peerPlan } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
@@ -45,24 +45,21 @@ export function familyModel(inputs: FamilyInputs, recall: Recall): FamilyResult 
   const given = recall.part(`given${inputs.family}`, used, (own) =>
     peerSessions(asked, sharing, inputs, own),
   );
-  const { winners, peers } = given;
   const meshed = meshInputs(inputs, peering?.context ?? null, recall);
   const mesh = meshed === null ? [] : meshSessions(meshed, recall);
-  const sessions = recall.list(`sessions${inputs.family}`, [mesh, given.sessions], () =>
-    together(mesh, given.sessions, options),
-  );
-  const policy = policyOf(inputs, peers, recall);
+  const sessions = together(mesh, given, inputs, recall);
+  const policy = policyOf(inputs, given.peers, recall);
   return {
     model: recall.fields(`family${inputs.family}`, {
       family: inputs.family,
       address: peering?.context.address ?? null,
       listenAddress: inputs.settings.bindToNodeAddress ? (peering?.context.address ?? null) : null,
       ...policy.parts,
-      staticRoutes: recall.same(`static${inputs.family}`, staticRoutes(inputs, winners)),
+      staticRoutes: recall.same(`static${inputs.family}`, staticRoutes(inputs, given.throughGateway)),
       sessions,
     }),
     problems: [...policy.problems, ...meshProblems(inputs, meshed), ...given.problems],
-    secrets: neededSecrets(peers, meshed, inputs),
+    secrets: neededSecrets(given, meshed, inputs),
   };
 }
 
@@ -116,14 +113,21 @@ export function meshInputs(
 /** Two protocols for one neighbour would fight over its connection; what was asked for by name wins over the mesh. */
 function together(
   mesh: readonly Session[],
-  explicit: readonly Session[],
-  options: ModelOptions,
+  { sessions: explicit, addresses }: PeerSessions,
+  { cluster, family, options }: FamilyInputs,
+  recall: Recall,
 ): readonly Session[] {
   if (mesh.length === 0) return explicit;
   if (explicit.length === 0) return mesh;
-  if (options.compat.meshBesideExplicitPeer) return [...mesh, ...explicit];
-  const addresses = new Set(explicit.map((session) => session.address));
-  return [...mesh.filter((session) => !addresses.has(session.address)), ...explicit];
+  const both = recall.perNode(`both${family}`, cluster.nodes, [addresses], (node) => {
+    const address = addressOf(node, family);
+    return address !== null && addresses.has(address) ? address : null;
+  });
+  return recall.list(`sessions${family}`, [mesh, explicit, both], () => {
+    if (both.length === 0 || options.compat.meshBesideExplicitPeer) return mesh.concat(explicit);
+    const twice = new Set(both);
+    return mesh.filter((session) => !twice.has(session.address)).concat(explicit);
+  });
 }
 
 interface FamilyPolicy {
@@ -245,14 +249,11 @@ function meshProblems(
 }
 
 function neededSecrets(
-  peers: readonly BgpPeerResource[],
+  given: PeerSessions,
   mesh: MeshInputs | null,
   { cluster, settings, options }: FamilyInputs,
 ): readonly string[] {
-  const refs = peers
-    .filter((peer) => peer.localWorkloadSelector === null)
-    .map((peer) => peer.password)
-    .filter((ref) => ref !== null);
+  const refs = [...given.secrets];
   const why = mesh === null ? 'no-address' : whyNoMesh(cluster, settings, mesh.password, options.compat);
   const meshRef = cluster.defaultConfig?.meshPassword ?? null;
   if (meshRef !== null && (why === null || why === 'password-missing' || why === 'password-invalid'))

@@ -62,6 +62,7 @@ export interface Recall {
 
 export function recall(previous: Memory | undefined): Recall {
   const next: Memory = { values: new Map(), nodeMaps: new Map(), parts: new Map() };
+  const changedSince = onceForSameNodes(changedNodes);
   return {
     next,
     value<T>(name: string, inputs: readonly unknown[], make: () => T): T {
@@ -107,7 +108,7 @@ export function recall(previous: Memory | undefined): Recall {
       make: (node: NodeResource) => T | null,
     ): readonly T[] {
       const known = previous?.nodeMaps.get(name) as NodeMap<T> | undefined;
-      const result = mapNodes(known, nodes, inputs, make);
+      const result = mapNodes(known, nodes, inputs, make, changedSince);
       next.nodeMaps.set(name, result);
       return result.found;
     },
@@ -130,10 +131,11 @@ function mapNodes<T>(
   nodes: readonly NodeResource[],
   inputs: readonly unknown[],
   make: (node: NodeResource) => T | null,
+  changedSince: typeof changedNodes,
 ): NodeMap<T> {
   if (previous !== undefined && sameElements(previous.inputs, inputs)) {
     if (previous.nodes === nodes) return previous;
-    const patched = patchNodes(previous, nodes, make);
+    const patched = patchNodes(previous, nodes, make, changedSince);
     if (patched !== null) return patched;
     return renewNodes(previous, true, nodes, inputs, make);
   }
@@ -145,20 +147,47 @@ function patchNodes<T>(
   previous: NodeMap<T>,
   nodes: readonly NodeResource[],
   make: (node: NodeResource) => T | null,
+  changedSince: typeof changedNodes,
 ): NodeMap<T> | null {
-  const { nodes: before, values: old, inputs, found } = previous;
-  if (nodes.length !== before.length) return null;
+  const { values: old, inputs, found } = previous;
+  const changed = changedSince(previous.nodes, nodes);
+  if (changed === null) return null;
   let values: (T | null)[] | null = null;
-  for (let i = nextDifference(nodes, before, 0); i < nodes.length; i = nextDifference(nodes, before, i + 1)) {
-    const node = nodes[i]!;
-    if (before[i]!.name !== node.name) return null;
-    const value = reuse(old[i], make(node));
+  for (const i of changed) {
+    const value = reuse(old[i], make(nodes[i]!));
     if (value === old[i]) continue;
     values ??= old.slice();
     values[i] = value;
   }
   if (values === null) return { nodes, inputs, values: old, found };
   return { nodes, inputs, values, found: present(values) };
+}
+
+/** The indexes of nodes that are new objects, or null where other names come and go. */
+function changedNodes(
+  before: readonly NodeResource[],
+  nodes: readonly NodeResource[],
+): readonly number[] | null {
+  if (nodes.length !== before.length) return null;
+  const changed: number[] = [];
+  for (let i = nextDifference(nodes, before, 0); i < nodes.length; i = nextDifference(nodes, before, i + 1)) {
+    if (before[i]!.name !== nodes[i]!.name) return null;
+    changed.push(i);
+  }
+  return changed;
+}
+
+/** Most of what is made per node is made of the same nodes, that were the same ones before. */
+function onceForSameNodes(find: typeof changedNodes): typeof changedNodes {
+  let asked: readonly [before: readonly NodeResource[], nodes: readonly NodeResource[]] | undefined;
+  let answer: readonly number[] | null = null;
+  return (before, nodes) => {
+    if (asked?.[0] !== before || asked[1] !== nodes) {
+      answer = find(before, nodes);
+      asked = [before, nodes];
+    }
+    return answer;
+  };
 }
 
 function renewNodes<T>(

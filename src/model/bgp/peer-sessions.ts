@@ -1,20 +1,25 @@
 import { sortedBy } from '../../core/order.ts';
-import type { BgpPeerResource } from '../calico/types.ts';
+import type { BgpPeerResource, SecretKeyRef } from '../calico/types.ts';
 import type { Problem } from '../types.ts';
 import type { FamilyInputs } from './family.ts';
 import type { Recall } from './memory.ts';
 import { type Claim, winningClaims } from './peerings.ts';
-import { planProblems } from './plans.ts';
+import { passwordRef, planProblems } from './plans.ts';
 import type { Candidate, WithheldReason } from './sessions.ts';
 import type { Session } from './types.ts';
 
 /** What BGPPeers give a node in one family. */
 export interface PeerSessions {
-  readonly winners: readonly Claim[];
   readonly sessions: readonly Session[];
+  /** Of the sessions. */
+  readonly addresses: ReadonlySet<string>;
+  /** Claims to peers that are reached through a gateway. */
+  readonly throughGateway: readonly Claim[];
   /** Those that matter to this node, sorted by name. */
   readonly peers: readonly BgpPeerResource[];
   readonly problems: readonly Problem[];
+  /** The passwords that they need. */
+  readonly secrets: readonly SecretKeyRef[];
 }
 
 /** Which of the sessions that BGPPeers ask for there are, and what is wrong with the others. */
@@ -27,14 +32,21 @@ export function peerSessions(
   const winners = winningClaims(asked, sharing);
   const won = winners.map(({ candidates }) => candidates);
   const peers = recall.list(`users${family}`, [winners], () => usersOf(winners));
+  const sessions = recall.list(`explicit${family}`, won, () => sessionsOf(won));
   return {
-    winners,
-    sessions: recall.list(`explicit${family}`, won, () => sessionsOf(won)),
+    sessions,
+    addresses: recall.part(
+      `addresses${family}`,
+      [sessions],
+      () => new Set(sessions.map((session) => session.address)),
+    ),
+    throughGateway: winners.filter(({ peer }) => peer.reachableBy !== null),
     peers,
     problems: [
       ...peers.flatMap((peer) => planProblems(cluster, peer, options)),
       ...winners.flatMap(withheldProblems),
     ],
+    secrets: peers.map(passwordRef).filter((ref) => ref !== null),
   };
 }
 

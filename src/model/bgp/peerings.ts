@@ -95,15 +95,21 @@ function fixedClaims(
   recall: Recall,
 ): readonly Claim[] {
   const { cluster, settings, context, options } = inputs;
-  const { nodesByAddress, filters, secrets, nodeConfigs, endpointStatuses } = cluster;
+  const { nodes, filters, secrets, nodeConfigs, endpointStatuses } = cluster;
   const of = context.family;
-  const owners = recall.list(`owners${of}`, [forward, nodesByAddress], () =>
-    forward.map(({ peerAddress }) => (peerAddress === null ? undefined : nodesByAddress.get(peerAddress))),
+  const addresses = recall.part(
+    `named${of}`,
+    [forward],
+    () => new Set(forward.map(({ peerAddress }) => peerAddress)),
   );
-  const used = [forward, owners, settings, context, options, filters, secrets, nodeConfigs, endpointStatuses];
+  const named = recall.perNode(`named${of}`, nodes, [addresses], (node) => {
+    const address = addressOf(node, of);
+    return address !== null && addresses.has(address) ? node : null;
+  });
+  const used = [forward, named, settings, context, options, filters, secrets, nodeConfigs, endpointStatuses];
   return recall.part(`fixed${of}`, used, (own) =>
     forward
-      .filter((peer) => hasFixedEnds(peer, context.family))
+      .filter((peer) => hasFixedEnds(peer, of))
       .map((peer) => claim(peer, 'forward', fixedCandidates, inputs, own)),
   );
 }

@@ -34,7 +34,7 @@ export function ownBlocks({
  * Blackholes for this node's blocks (so that it announces them whole, and drops what goes to addresses not in use) and for
  * the service addresses it announces, then host routes to peers that are reached through a gateway.
  */
-export function staticRoutes(inputs: FamilyInputs, winners: readonly Claim[]): readonly StaticRoute[] {
+export function staticRoutes(inputs: FamilyInputs, throughGateway: readonly Claim[]): readonly StaticRoute[] {
   const releasing = inputs.options.compat.pendingDeletionBlackholes;
   const routes = new Map<string, StaticRoute>();
   const add = (prefix: string, via: string | null, comment: string): void => {
@@ -44,11 +44,9 @@ export function staticRoutes(inputs: FamilyInputs, winners: readonly Claim[]): r
     if ((block.state === 'confirmed' || releasing) && !isSingle(block.cidr))
       add(block.cidr, null, 'IPAM block');
   for (const cidr of inputs.services.advertised) add(cidr, null, 'service');
-  for (const { peer, candidates } of winners) {
-    if (peer.reachableBy === null) continue;
+  for (const { peer, candidates } of throughGateway)
     for (const { address, reachableBy } of candidates)
       if (reachableBy !== null) add(hostNetwork(address), reachableBy, hostRouteComment(peer));
-  }
   for (const peer of peersWithoutSession(inputs))
     add(hostNetwork(peer.peerAddress!), peer.reachableBy, hostRouteComment(peer));
   return [...routes.values()];

@@ -104,3 +104,36 @@ describe('perNode', () => {
     expect(asked).toEqual(['a', 'b', 'c', 'd']);
   });
 });
+
+describe('a part of a computation', () => {
+  const compute = (made: string[], inputs: readonly unknown[], previous?: ReturnType<typeof recall>) => {
+    const next = recall(previous?.next);
+    const value = next.part('outer', inputs, (own) =>
+      ['a', 'b'].map((name) =>
+        own.value(name, [name === 'a' ? inputs[0] : null], () => {
+          made.push(name);
+          return { name };
+        }),
+      ),
+    );
+    return { next, value };
+  };
+
+  it('is kept whole while its inputs are the same, and remembers what is within', () => {
+    const made: string[] = [];
+    const first = compute(made, [1]);
+    const second = compute(made, [1], first.next);
+    expect(second.value).toBe(first.value);
+    const third = compute(made, [2], second.next);
+    expect(made).toEqual(['a', 'b', 'a']);
+    expect(third.value[1]).toBe(first.value[1]);
+  });
+
+  it('is forgotten when it is not asked for', () => {
+    const made: string[] = [];
+    const first = compute(made, [1]);
+    const without = recall(first.next.next);
+    compute(made, [1], without);
+    expect(made).toEqual(['a', 'b', 'a', 'b']);
+  });
+});
