@@ -1,9 +1,9 @@
 import { nextTurn } from '../core/clock.ts';
 import type { Entry, TreeView } from '../tree/types.ts';
 
-/** How many entries of each range the first part has: little, since code that has never run is slow. */
+/** How many entries the first part has: little, since code that has never run is slow. */
 const FIRST = 100;
-/** How many more than the one before a part has at most. */
+/** How many more than the one before a part has at most, but for very large trees. */
 const STEP = 600;
 /** Every part costs some work on all that it holds, so there are not more of a larger tree. */
 const MOST_PARTS = 32;
@@ -12,7 +12,8 @@ const MOST_PARTS = 32;
  * Calls `work` with larger and larger parts of a tree, all smaller than the whole, and lets the event loop turn in between.
  * What then works on the whole, and remembers what it made of the part before, blocks the loop for a step and not for
  * hundreds of milliseconds. The parts are of the tree as it is now, so that no entry comes and goes on the way. All parts have
- * the keys for which `isAlwaysThere` says so. `work` may be asynchronous.
+ * the keys for which `isAlwaysThere` says so. Short ranges come first and stay as they are while the long ones grow: what
+ * is worked out of thousands of nodes needs the few resources that are for all of them. `work` may be asynchronous.
  */
 export async function growingParts(
   view: TreeView,
@@ -20,21 +21,48 @@ export async function growingParts(
   isAlwaysThere: (key: string) => boolean,
   work: (part: TreeView) => void | Promise<void>,
 ): Promise<void> {
-  const ranges = new Map(prefixes.map((prefix) => [prefix, view.range(prefix)]));
-  const size = Math.max(...[...ranges.values()].map(({ length }) => length));
+  const ranges = new Map<string, Placed>();
+  let size = 0;
+  for (const [prefix, entries] of shortestFirst(prefixes.map((prefix) => [prefix, view.range(prefix)]))) {
+    ranges.set(prefix, { entries, before: size });
+    size += entries.length;
+  }
   const step = Math.max(STEP, Math.ceil(size / MOST_PARTS));
   for (let count = FIRST; count < size; count += Math.min(count, step)) {
     // First of all: the tree has just been filled in this very turn.
     await nextTurn();
-    await work(
-      partOf(view, (prefix) => firstOf(ranges.get(prefix) ?? view.range(prefix), count, isAlwaysThere)),
-    );
+    await work(partOf(view, ranges, count, isAlwaysThere));
   }
   if (size > FIRST) await nextTurn();
 }
 
-function partOf(view: TreeView, range: TreeView['range']): TreeView {
-  return { range, get: (key) => view.get(key), version: (prefix) => view.version(prefix) };
+/** A range, and how many entries come before it. */
+interface Placed {
+  readonly entries: readonly Entry[];
+  readonly before: number;
+}
+
+type Range = readonly [prefix: string, entries: readonly Entry[]];
+
+function shortestFirst(ranges: readonly Range[]): readonly Range[] {
+  return [...ranges].sort(([, a], [, b]) => a.length - b.length);
+}
+
+function partOf(
+  view: TreeView,
+  ranges: ReadonlyMap<string, Placed>,
+  count: number,
+  isAlwaysThere: (key: string) => boolean,
+): TreeView {
+  return {
+    range(prefix) {
+      const placed = ranges.get(prefix);
+      if (placed === undefined) return view.range(prefix);
+      return firstOf(placed.entries, count - placed.before, isAlwaysThere);
+    },
+    get: (key) => view.get(key),
+    version: (prefix) => view.version(prefix),
+  };
 }
 
 function firstOf(

@@ -139,14 +139,17 @@ function policyOf(inputs: FamilyInputs, peers: readonly BgpPeerResource[], recal
   const { cluster, node, settings, family, services, options } = inputs;
   const { defaultConfig, nodeConfigs, pools, blocks, filters } = cluster;
   const wireguard = wireguardPeers(inputs, recall);
-  const resources = [defaultConfig, nodeConfigs, pools, blocks, filters, node];
-  const used = [...resources, settings, services, options, peers, wireguard];
-  return recall.value(`policy${family}`, used, () => familyPolicy(inputs, peers, wireguard));
+  const resources = [defaultConfig, nodeConfigs, pools, blocks, node];
+  const functions = recall.part(`filters${family}`, [filters, peers, options], (own) =>
+    filterFunctions(inputs, peers, own),
+  );
+  const used = [...resources, settings, services, options, functions, wireguard];
+  return recall.value(`policy${family}`, used, () => familyPolicy(inputs, functions, wireguard));
 }
 
 function familyPolicy(
   inputs: FamilyInputs,
-  peers: readonly BgpPeerResource[],
+  functions: readonly PolicyFunction[],
   wireguard: readonly string[],
 ): FamilyPolicy {
   const { cluster, settings, family, services, options } = inputs;
@@ -181,7 +184,7 @@ function familyPolicy(
   const { internal, external } = defaultPolicies(family);
   return {
     parts: {
-      functions: [...filterFunctions(cluster, peers, family, options), ...shared],
+      functions: [...functions, ...shared],
       filters: [internal.import, internal.export, external.export].map(({ name, body }) => ({
         name: name!,
         body,
@@ -199,18 +202,20 @@ function subnetOf(own: NodeAddress | null | undefined): string | null {
 /** Calico's normal route priority (a kernel metric). */
 const DEFAULT_PRIORITY = 1_024;
 
+/** The functions of the BGPFilters that these BGPPeers name. */
 function filterFunctions(
-  cluster: Cluster,
+  { cluster, family, options }: FamilyInputs,
   peers: readonly BgpPeerResource[],
-  family: Family,
-  options: ModelOptions,
+  recall: Recall,
 ): readonly PolicyFunction[] {
   const used = new Set(peers.flatMap((peer) => peer.filters));
   const functions: PolicyFunction[] = [];
   for (const [name, filter] of cluster.filters) {
     if (!used.has(name)) continue;
     for (const direction of ['import', 'export'] as const) {
-      const made = filterFunction(filter, direction, family, options.compat);
+      const made = recall.value(`${direction}:${name}`, [filter, options], () =>
+        filterFunction(filter, direction, family, options.compat),
+      );
       if (made !== null) functions.push(made);
     }
   }
