@@ -3,10 +3,11 @@ import type { Entry, TreeView } from '../tree/types.ts';
 
 /** How many entries the first part has: little, since code that has never run is slow. */
 const FIRST = 100;
-/** How many more than the one before a part has at most, but for very large trees. */
-const STEP = 600;
-/** Every part costs some work on all that it holds, so there are not more of a larger tree. */
-const MOST_PARTS = 32;
+/** How many more than the one before a part has, but for very large trees: every part costs some work on all that it holds. */
+const STEPS = { least: 100, most: 600 };
+const PARTS = { least: 32, most: 64 };
+/** Milliseconds that the work on a part should take; the steps are made shorter and longer for it. */
+const AIM = 40;
 
 /**
  * Calls `work` with larger and larger parts of a tree, all smaller than the whole, and lets the event loop turn in between.
@@ -27,13 +28,22 @@ export async function growingParts(
     ranges.set(prefix, { entries, before: size });
     size += entries.length;
   }
-  const step = Math.max(STEP, Math.ceil(size / MOST_PARTS));
-  for (let count = FIRST; count < size; count += Math.min(count, step)) {
+  let step = FIRST;
+  for (let count = FIRST; count < size; count += step) {
     // First of all: the tree has just been filled in this very turn.
     await nextTurn();
+    const start = performance.now();
     await work(partOf(view, ranges, count, isAlwaysThere));
+    step = nextStep(step, performance.now() - start, size);
   }
   if (size > FIRST) await nextTurn();
+}
+
+function nextStep(step: number, took: number, size: number): number {
+  const least = Math.max(STEPS.least, size / PARTS.most);
+  const most = Math.max(STEPS.most, size / PARTS.least);
+  const fitting = step * Math.min(2, Math.max(0.5, AIM / took));
+  return Math.ceil(Math.min(most, Math.max(least, fitting)));
 }
 
 /** A range, and how many entries come before it. */

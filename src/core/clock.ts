@@ -41,3 +41,22 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/**
+ * For work in small pieces, by one or several loops at once: each awaits the returned function between its pieces. That lets
+ * the event loop turn once a turn has taken `ms` milliseconds, and costs next to nothing before.
+ */
+export function turnsOf(ms: number): () => Promise<void> {
+  let since = performance.now();
+  let turn: Promise<void> | undefined;
+  return async () => {
+    // Looked at again after the turn: another loop may have taken the time of the new one.
+    while (performance.now() - since > ms) {
+      turn ??= nextTurn().then(() => {
+        since = performance.now();
+        turn = undefined;
+      });
+      await turn;
+    }
+  };
+}

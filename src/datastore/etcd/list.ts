@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/clock.ts';
+import { turnsOf } from '../../core/clock.ts';
 import type { Entry } from '../../tree/types.ts';
 import { entryOf, newestWitness, type Witness } from './decode.ts';
 import { isCompacted, isTooLarge } from './failures.ts';
@@ -39,7 +39,10 @@ const ATTEMPTS = 5;
 const CONCURRENCY = 4;
 
 /** Of how many entries a consumer is told at a time. */
-const TURN_KEYS = 200;
+const TOLD_AT_ONCE = 50;
+
+/** Milliseconds of work on what was read, after which what etcd sends meanwhile is let in: it would stop if nobody took it. */
+const TURN_MS = 10;
 
 /**
  * Reads all ranges, page by page, as they were at the revision of `head`, or of a newer head when etcd compacts that
@@ -64,14 +67,14 @@ async function listAll(
   const queue = [...ranges.entries()];
   let witness: Witness | undefined;
   let failed = false;
+  const turned = turnsOf(TURN_MS);
   const readRange = async (index: number, range: KeyRange): Promise<void> => {
     for await (const { kvs } of pagesOf(read, { ...range, revision }, paging, sizes[index])) {
       witness = newer(witness, newestWitness(kvs, revision));
-      for (let at = 0; at < kvs.length; at += TURN_KEYS) {
-        // Lets in what etcd sends meanwhile: it would stop if nobody took it.
-        if (at > 0) await nextTurn();
+      for (let at = 0; at < kvs.length; at += TOLD_AT_ONCE) {
+        await turned();
         if (failed) return;
-        const entries = kvs.slice(at, at + TURN_KEYS).map(entryOf);
+        const entries = kvs.slice(at, at + TOLD_AT_ONCE).map(entryOf);
         onPage(range.mount, entries);
         append(perRange[index] as Entry[], entries);
       }

@@ -11,7 +11,7 @@ import type { ModelOptions } from './options.ts';
 import { resolvePassword } from './passwords.ts';
 import { type PeerSessions, peerSessions } from './peer-sessions.ts';
 import { addressOf, type Claim, claims, type PeeringInputs } from './peerings.ts';
-import { defaultPolicies, openPassword, peerPlan } from './plans.ts';
+import { defaultPolicies, openPassword } from './plans.ts';
 import type { PolicyFunction } from './policy.ts';
 import type { ServiceRoutes } from './services.ts';
 import type { SessionContext } from './sessions.ts';
@@ -81,10 +81,7 @@ export function peeringInputs(inputs: FamilyInputs, recall: Recall): PeeringInpu
     passiveOrder,
     compat,
   }));
-  const defaults = recall.value(`policies${family}`, [], () => defaultPolicies(family));
-  const planOf = (peer: BgpPeerResource, own: Recall) =>
-    peerPlan(cluster, peer, family, defaults, options, own);
-  return { cluster, node, settings, context, options, planOf };
+  return { cluster, node, settings, context, options };
 }
 
 export function meshInputs(
@@ -104,7 +101,7 @@ export function meshInputs(
       resolvePassword(cluster, ref, options.secretsNamespace),
     ),
     gracefulRestartTime: config?.meshMaxRestartTime ?? null,
-    ...recall.value(`policies${family}`, [], () => defaultPolicies(family)),
+    ...recall.value(`meshPolicies${family}`, [], () => defaultPolicies(family)),
     shadowed: recall.value(`shadowed${family}`, [shared], () => shadowedNodes(shared, family)),
     compat: options.compat,
   };
@@ -119,7 +116,7 @@ function together(
 ): readonly Session[] {
   if (mesh.length === 0) return explicit;
   if (explicit.length === 0) return mesh;
-  const both = recall.perNode(`both${family}`, cluster.nodes, [addresses], (node) => {
+  const both = recall.perNamed(`both${family}`, cluster.nodes, [addresses], (node) => {
     const address = addressOf(node, family);
     return address !== null && addresses.has(address) ? address : null;
   });
@@ -140,8 +137,11 @@ function policyOf(inputs: FamilyInputs, peers: readonly BgpPeerResource[], recal
   const { defaultConfig, nodeConfigs, pools, blocks, filters } = cluster;
   const wireguard = wireguardPeers(inputs, recall);
   const resources = [defaultConfig, nodeConfigs, pools, blocks, node];
-  const functions = recall.part(`filters${family}`, [filters, peers, options], (own) =>
-    filterFunctions(inputs, peers, own),
+  const named = recall.list(`filters${family}`, [peers], () => [
+    ...new Set(peers.flatMap((peer) => peer.filters)),
+  ]);
+  const functions = recall.part(`filters${family}`, [filters, named, options], (own) =>
+    filterFunctions(inputs, named, own),
   );
   const used = [...resources, settings, services, options, functions, wireguard];
   return recall.value(`policy${family}`, used, () => familyPolicy(inputs, functions, wireguard));
@@ -202,16 +202,16 @@ function subnetOf(own: NodeAddress | null | undefined): string | null {
 /** Calico's normal route priority (a kernel metric). */
 const DEFAULT_PRIORITY = 1_024;
 
-/** The functions of the BGPFilters that these BGPPeers name. */
+/** The functions of the BGPFilters of these names. */
 function filterFunctions(
   { cluster, family, options }: FamilyInputs,
-  peers: readonly BgpPeerResource[],
+  names: readonly string[],
   recall: Recall,
 ): readonly PolicyFunction[] {
-  const used = new Set(peers.flatMap((peer) => peer.filters));
   const functions: PolicyFunction[] = [];
-  for (const [name, filter] of cluster.filters) {
-    if (!used.has(name)) continue;
+  for (const name of names) {
+    const filter = cluster.filters.get(name);
+    if (filter === undefined) continue;
     for (const direction of ['import', 'export'] as const) {
       const made = recall.value(`${direction}:${name}`, [filter, options], () =>
         filterFunction(filter, direction, family, options.compat),
@@ -227,7 +227,7 @@ const NO_PEERS: readonly string[] = [];
 function wireguardPeers({ cluster, node, family }: FamilyInputs, recall: Recall): readonly string[] {
   const own = family === 4 ? node?.wireguardIpv4 : node?.wireguardIpv6;
   if (own === undefined || own === null) return NO_PEERS;
-  return recall.perNode(`wireguard${family}`, cluster.nodes, [node], (peer) => {
+  return recall.perNamed(`wireguard${family}`, cluster.nodes, [node], (peer) => {
     const tunnel = family === 4 ? peer.wireguardIpv4 : peer.wireguardIpv6;
     return peer === node || tunnel === null ? null : addressOf(peer, family);
   });

@@ -82,7 +82,7 @@ function missedReflectors(
   families: readonly (readonly Session[])[],
   recall: Recall,
 ): readonly Problem[] {
-  const reflectors = recall.perNode('reflectors', cluster.nodes, [], (n) =>
+  const reflectors = recall.perNamed('reflectors', cluster.nodes, [], (n) =>
     n.clusterId === null ? null : n,
   );
   if (node === undefined || node.clusterId !== null || reflectors.length < 2) return [];
@@ -129,7 +129,7 @@ function clusterIdProblems(cluster: Cluster, { nodeName, clusterId }: NodeSettin
 
 function asTransProblems(cluster: Cluster, recall: Recall): readonly Problem[] {
   const isTrans = (...numbers: readonly (number | null)[]): boolean => numbers.includes(AS_TRANS);
-  const nodes = recall.perNode('asTrans', cluster.nodes, [], (n) => (isTrans(n.asNumber) ? n : null));
+  const nodes = recall.perNamed('asTrans', cluster.nodes, [], (n) => (isTrans(n.asNumber) ? n : null));
   const peers = recall.list('asTransPeers', [cluster.peers], () =>
     cluster.peers.filter((peer) => isTrans(peer.asNumber, peer.localAsNumber)),
   );

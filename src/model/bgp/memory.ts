@@ -1,5 +1,4 @@
 import { nextDifference, sameElements } from '../../core/same.ts';
-import type { NodeResource } from '../calico/types.ts';
 
 /**
  * What a computation keeps for the next one. Values are reused by identity only: a remembered value is given back when
@@ -7,7 +6,7 @@ import type { NodeResource } from '../calico/types.ts';
  */
 export interface Memory {
   readonly values: Map<string, Remembered>;
-  readonly nodeMaps: Map<string, NodeMap<unknown>>;
+  readonly namedMaps: Map<string, NamedMap<unknown>>;
   readonly parts: Map<string, Part>;
 }
 
@@ -16,18 +15,22 @@ interface Remembered {
   readonly value: unknown;
 }
 
+interface Named {
+  readonly name: string;
+}
+
 /** A part of a computation, and its own memory. */
 interface Part extends Remembered {
   readonly memory: Memory;
 }
 
-/** What a function gave for each node of the cluster. */
-interface NodeMap<T> {
-  readonly nodes: readonly NodeResource[];
+/** What a function gave for each of some things that have names: items, mostly. */
+interface NamedMap<T> {
+  readonly items: readonly Named[];
   readonly inputs: readonly unknown[];
-  /** One per node. */
+  /** One per item. */
   readonly values: readonly (T | null)[];
-  /** Those that are not null, in node order. */
+  /** Those that are not null, in the order of items. */
   readonly found: readonly T[];
 }
 
@@ -42,15 +45,15 @@ export interface Recall {
   /** As `value`, for an array whose elements are remembered elsewhere: the same array while its elements are the same. */
   list<T>(name: string, inputs: readonly unknown[], make: () => readonly T[]): readonly T[];
   /**
-   * The non-null results of `make` over nodes that are sorted by name. It may depend on its node and on `inputs` only:
-   * it is called for nodes that are new objects, and for all when an input is. The array is the same object while its
+   * The non-null results of `make` over things that are sorted by name. It may depend on its item and on `inputs` only:
+   * it is called for items that are new objects, and for all when an input is. The array is the same object while its
    * elements are.
    */
-  perNode<T>(
+  perNamed<N extends Named, T>(
     name: string,
-    nodes: readonly NodeResource[],
+    items: readonly N[],
     inputs: readonly unknown[],
-    make: (node: NodeResource) => T | null,
+    make: (item: N) => T | null,
   ): readonly T[];
   /**
    * `make()`, which remembers in the recall that it is given; or what it gave last time under this name if all inputs are the
@@ -61,8 +64,8 @@ export interface Recall {
 }
 
 export function recall(previous: Memory | undefined): Recall {
-  const next: Memory = { values: new Map(), nodeMaps: new Map(), parts: new Map() };
-  const changedSince = onceForSameNodes(changedNodes);
+  const next: Memory = { values: new Map(), namedMaps: new Map(), parts: new Map() };
+  const changedSince = onceForEach(changedAt);
   return {
     next,
     value<T>(name: string, inputs: readonly unknown[], make: () => T): T {
@@ -101,15 +104,15 @@ export function recall(previous: Memory | undefined): Recall {
       next.values.set(name, { inputs, value });
       return value;
     },
-    perNode<T>(
+    perNamed<N extends Named, T>(
       name: string,
-      nodes: readonly NodeResource[],
+      items: readonly N[],
       inputs: readonly unknown[],
-      make: (node: NodeResource) => T | null,
+      make: (item: N) => T | null,
     ): readonly T[] {
-      const known = previous?.nodeMaps.get(name) as NodeMap<T> | undefined;
-      const result = mapNodes(known, nodes, inputs, make, changedSince);
-      next.nodeMaps.set(name, result);
+      const known = previous?.namedMaps.get(name) as NamedMap<T> | undefined;
+      const result = mapNamed(known, items, inputs, make, changedSince);
+      next.namedMaps.set(name, result);
       return result.found;
     },
     part<T>(name: string, inputs: readonly unknown[], make: (recall: Recall) => T): T {
@@ -126,102 +129,98 @@ export function recall(previous: Memory | undefined): Recall {
   };
 }
 
-function mapNodes<T>(
-  previous: NodeMap<T> | undefined,
-  nodes: readonly NodeResource[],
+function mapNamed<N extends Named, T>(
+  previous: NamedMap<T> | undefined,
+  items: readonly N[],
   inputs: readonly unknown[],
-  make: (node: NodeResource) => T | null,
-  changedSince: typeof changedNodes,
-): NodeMap<T> {
+  make: (item: N) => T | null,
+  changedSince: typeof changedAt,
+): NamedMap<T> {
   if (previous !== undefined && sameElements(previous.inputs, inputs)) {
-    if (previous.nodes === nodes) return previous;
-    const patched = patchNodes(previous, nodes, make, changedSince);
+    if (previous.items === items) return previous;
+    const patched = patchNamed(previous, items, make, changedSince);
     if (patched !== null) return patched;
-    return renewNodes(previous, true, nodes, inputs, make);
+    return renewNamed(previous, true, items, inputs, make);
   }
-  return renewNodes(previous, false, nodes, inputs, make);
+  return renewNamed(previous, false, items, inputs, make);
 }
 
 /** The usual change: the same names, few new objects. Null if it is another one. */
-function patchNodes<T>(
-  previous: NodeMap<T>,
-  nodes: readonly NodeResource[],
-  make: (node: NodeResource) => T | null,
-  changedSince: typeof changedNodes,
-): NodeMap<T> | null {
+function patchNamed<N extends Named, T>(
+  previous: NamedMap<T>,
+  items: readonly N[],
+  make: (item: N) => T | null,
+  changedSince: typeof changedAt,
+): NamedMap<T> | null {
   const { values: old, inputs, found } = previous;
-  const changed = changedSince(previous.nodes, nodes);
+  const changed = changedSince(previous.items, items);
   if (changed === null) return null;
   let values: (T | null)[] | null = null;
   for (const i of changed) {
-    const value = reuse(old[i], make(nodes[i]!));
+    const value = reuse(old[i], make(items[i]!));
     if (value === old[i]) continue;
     values ??= old.slice();
     values[i] = value;
   }
-  if (values === null) return { nodes, inputs, values: old, found };
-  return { nodes, inputs, values, found: present(values) };
+  if (values === null) return { items, inputs, values: old, found };
+  return { items, inputs, values, found: present(values) };
 }
 
-/** The indexes of nodes that are new objects, or null where other names come and go. */
-function changedNodes(
-  before: readonly NodeResource[],
-  nodes: readonly NodeResource[],
-): readonly number[] | null {
-  if (nodes.length !== before.length) return null;
+/** The indexes of items that are new objects, or null where names come and go. */
+function changedAt(before: readonly Named[], items: readonly Named[]): readonly number[] | null {
+  if (items.length !== before.length) return null;
   const changed: number[] = [];
-  for (let i = nextDifference(nodes, before, 0); i < nodes.length; i = nextDifference(nodes, before, i + 1)) {
-    if (before[i]!.name !== nodes[i]!.name) return null;
+  for (let i = nextDifference(items, before, 0); i < items.length; i = nextDifference(items, before, i + 1)) {
+    if (before[i]!.name !== items[i]!.name) return null;
     changed.push(i);
   }
   return changed;
 }
 
-/** Most of what is made per node is made of the same nodes, that were the same ones before. */
-function onceForSameNodes(find: typeof changedNodes): typeof changedNodes {
-  let asked: readonly [before: readonly NodeResource[], nodes: readonly NodeResource[]] | undefined;
-  let answer: readonly number[] | null = null;
-  return (before, nodes) => {
-    if (asked?.[0] !== before || asked[1] !== nodes) {
-      answer = find(before, nodes);
-      asked = [before, nodes];
-    }
-    return answer;
+/** Most of what is made per item is made of the same items, that were the same ones before. */
+function onceForEach(find: typeof changedAt): typeof changedAt {
+  const found = new Map<readonly Named[], { before: readonly Named[]; changed: readonly number[] | null }>();
+  return (before, items) => {
+    const known = found.get(items);
+    if (known?.before === before) return known.changed;
+    const changed = find(before, items);
+    found.set(items, { before, changed });
+    return changed;
   };
 }
 
-function renewNodes<T>(
-  previous: NodeMap<T> | undefined,
+function renewNamed<N extends Named, T>(
+  previous: NamedMap<T> | undefined,
   sameInputs: boolean,
-  nodes: readonly NodeResource[],
+  items: readonly N[],
   inputs: readonly unknown[],
-  make: (node: NodeResource) => T | null,
-): NodeMap<T> {
+  make: (item: N) => T | null,
+): NamedMap<T> {
   if (previous === undefined) {
-    const values = nodes.map((node) => make(node));
-    return { nodes, inputs, values, found: present(values) };
+    const values = items.map((item) => make(item));
+    return { items, inputs, values, found: present(values) };
   }
-  const values: (T | null)[] = new Array(nodes.length);
+  const values: (T | null)[] = new Array(items.length);
   let at = 0;
-  for (let i = 0; i < nodes.length; i += 1) {
-    const node = nodes[i]!;
-    let before = previous.nodes[at];
+  for (let i = 0; i < items.length; i += 1) {
+    const item = items[i]!;
+    let before = previous.items[at];
     // Names are compared only where something came or went.
-    while (before !== undefined && before !== node && before.name < node.name) {
+    while (before !== undefined && before !== item && before.name < item.name) {
       at += 1;
-      before = previous.nodes[at];
+      before = previous.items[at];
     }
-    if (before === undefined || (before !== node && before.name !== node.name)) {
-      values[i] = make(node);
+    if (before === undefined || (before !== item && before.name !== item.name)) {
+      values[i] = make(item);
       continue;
     }
     const value = previous.values[at]!;
-    values[i] = before === node && sameInputs ? value : reuse(value, make(node));
+    values[i] = before === item && sameInputs ? value : reuse(value, make(item));
     at += 1;
   }
   const found = present(values);
   const kept = sameElements(previous.found, found) ? previous.found : found;
-  return { nodes, inputs, values, found: kept };
+  return { items, inputs, values, found: kept };
 }
 
 function present<T>(values: readonly (T | null)[]): readonly T[] {

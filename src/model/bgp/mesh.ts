@@ -56,7 +56,7 @@ export function meshSessions(inputs: MeshInputs, recall: Recall): readonly Sessi
   const { internal, external, shadowed, gracefulRestartTime } = inputs;
   const used = [context, password, gracefulRestartTime, internal, external, shadowed];
   const config = [defaultAs, clusterListenPort, cluster.nodeConfigs];
-  return recall.perNode(`mesh${context.family}`, cluster.nodes, [...used, ...config], (node) => {
+  return recall.perNamed(`mesh${context.family}`, cluster.nodes, [...used, ...config], (node) => {
     if (whyNotMeshed(node, context, shadowed) !== null) return null;
     return meshSession(node, node.asNumber ?? defaultAs, inputs);
   });

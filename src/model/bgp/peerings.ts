@@ -1,8 +1,10 @@
+import { sortedBy } from '../../core/order.ts';
 import { familyOf } from '../calico/ip.ts';
 import { matches, parseSelector } from '../calico/selector.ts';
 import type { BgpPeerResource, Cluster, Family, NodeResource } from '../calico/types.ts';
 import type { Recall } from './memory.ts';
 import type { ModelOptions } from './options.ts';
+import { peerPlan, policiesByFilters } from './plans.ts';
 import {
   type Candidate,
   candidate,
@@ -21,7 +23,6 @@ export interface PeeringInputs {
   readonly settings: NodeSettings;
   readonly context: SessionContext;
   readonly options: ModelOptions;
-  readonly planOf: (peer: BgpPeerResource, recall: Recall) => PeerPlan;
 }
 
 /** The sessions that one BGPPeer asks for by one rule. */
@@ -38,28 +39,42 @@ export interface Claim {
  */
 export function claims(inputs: PeeringInputs, recall: Recall): readonly Claim[] {
   const { cluster, node, settings, context, options } = inputs;
-  const { peers, nodeConfigs } = cluster;
-  const of = context.family;
-  const forward = recall.list(`forward${of}`, [peers, node], () => forwardPeers(peers, node));
+  const { peers, filters, secrets, nodeConfigs } = cluster;
+  const { family } = context;
+  const forward = recall.list(`forward${family}`, [peers, node], () =>
+    peers.filter((peer) => isFor(peer, node)),
+  );
   const pointing = [peers, node, settings, context, options, nodeConfigs];
-  const reverse = recall.list(`reverse${of}`, pointing, () =>
+  const reverse = recall.list(`reverse${family}`, pointing, () =>
     peers.filter((peer) => reverseRule(peer, inputs) !== null),
   );
-  const fixed = fixedClaims(forward, inputs, recall);
-  const selecting = recall.list(`selecting${of}`, [forward], () => forward.filter(selectsNodes));
-  const selected = selecting.map((peer) => claim(peer, 'forward', selectedCandidates, inputs, recall));
-  const reversed = reverse.map((peer) => claim(peer, 'reverse', reverseCandidates, inputs, recall));
-  return recall.list(`claims${of}`, [forward, fixed, ...selected, ...reversed], () => {
-    const byPeer = new Map([...fixed, ...selected].map((made) => [made.peer, made]));
-    const inOrder = [...forward.flatMap((peer) => byPeer.get(peer) ?? []), ...reversed];
-    return inOrder.filter(({ candidates }) => candidates.length > 0);
+  const policies = recall.part(`policies${family}`, [forward, reverse, filters, options], (own) =>
+    policiesByFilters([...forward, ...reverse], cluster, family, options, own),
+  );
+  const plansOf = (end: string, some: readonly BgpPeerResource[]): readonly PeerPlan[] =>
+    recall.perNamed(`plans${family}:${end}`, some, [filters, secrets, options], (peer) =>
+      peerPlan(peer, policies, cluster, options),
+    );
+  const claim = (end: string, candidates: typeof selectedCandidates) => (plan: PeerPlan) =>
+    recall.fields(`claim${family}:${end}:${plan.name}`, {
+      peer: plan.peer,
+      candidates: candidates(plan, inputs, recall),
+    });
+  const having = (end: string, has: (peer: BgpPeerResource) => boolean) =>
+    recall.list(`${end}${family}`, [forward], () => forward.filter(has));
+  const fixed = having('fixed', (peer) => hasFixedEnds(peer, family));
+  const selecting = having('selecting', selectsNodes);
+  const steady = fixedClaims(plansOf('fixed', fixed), inputs, recall);
+  const selected = plansOf('selecting', selecting).map(claim('selecting', selectedCandidates));
+  const reversed = plansOf('reverse', reverse).map(claim('reverse', reverseCandidates));
+  return recall.list(`claims${family}`, [steady, ...selected, ...reversed], () => {
+    const own = sortedBy([...steady, ...selected], ({ peer }) => peer.name);
+    const ranked = [
+      ...own.filter(({ peer }) => isGlobal(peer)),
+      ...own.filter(({ peer }) => !isGlobal(peer)),
+    ];
+    return [...ranked, ...reversed].filter(({ candidates }) => candidates.length > 0);
   });
-}
-
-/** The BGPPeers that are meant for a node, those for all nodes first. */
-function forwardPeers(peers: readonly BgpPeerResource[], node: NodeResource): readonly BgpPeerResource[] {
-  const forward = peers.filter((peer) => isFor(peer, node));
-  return [...forward.filter(isGlobal), ...forward.filter((peer) => !isGlobal(peer))];
 }
 
 function selectsNodes(peer: BgpPeerResource): boolean {
@@ -75,43 +90,50 @@ function hasFixedEnds(
   return peerSelector === null && peerAddress !== null && familyOf(peerAddress) === family;
 }
 
-type Candidates = (peer: BgpPeerResource, inputs: PeeringInputs, recall: Recall) => readonly Candidate[];
-
-function claim(
-  peer: BgpPeerResource,
-  end: 'forward' | 'reverse',
-  of: Candidates,
-  inputs: PeeringInputs,
-  recall: Recall,
-): Claim {
-  const candidates = of(peer, inputs, recall);
-  return recall.fields(`claim${inputs.context.family}:${end}:${peer.name}`, { peer, candidates });
+/** What counts of a node at an address that a BGPPeer names. */
+interface Owner extends Pick<NodeResource, 'name' | 'asNumber' | 'clusterId'> {
+  readonly address: string;
 }
 
-/** The claims of BGPPeers that select no nodes: of the nodes, only those that have an address that a BGPPeer names matter. */
-function fixedClaims(
-  forward: readonly BgpPeerResource[],
-  inputs: PeeringInputs,
-  recall: Recall,
-): readonly Claim[] {
+/** The nodes at an address, sorted by name. */
+type Owners = ReadonlyMap<string, readonly Owner[]>;
+
+/** The claims of BGPPeers that select no nodes, one per BGPPeer. */
+function fixedClaims(plans: readonly PeerPlan[], inputs: PeeringInputs, recall: Recall): readonly Claim[] {
   const { cluster, settings, context, options } = inputs;
-  const { nodes, filters, secrets, nodeConfigs, endpointStatuses } = cluster;
-  const of = context.family;
-  const addresses = recall.part(
-    `named${of}`,
-    [forward],
-    () => new Set(forward.map(({ peerAddress }) => peerAddress)),
+  const owners = ownersOf(plans, inputs, recall);
+  const used = [owners, settings, context, options, cluster.nodeConfigs, cluster.endpointStatuses];
+  return recall.perNamed(`fixed${context.family}`, plans, used, (plan) => ({
+    peer: plan.peer,
+    candidates:
+      plan.peer.localWorkloadSelector === null
+        ? [addressCandidate(plan, plan.peer.peerAddress!, inputs, owners)]
+        : workloadCandidates(plan, inputs),
+  }));
+}
+
+/** The nodes that have an address which one of these BGPPeers names. */
+function ownersOf(
+  plans: readonly PeerPlan[],
+  { cluster, context: { family } }: PeeringInputs,
+  recall: Recall,
+): Owners {
+  const named = recall.part(
+    `named${family}`,
+    [plans],
+    () => new Set(plans.map(({ peer }) => peer.peerAddress)),
   );
-  const named = recall.perNode(`named${of}`, nodes, [addresses], (node) => {
-    const address = addressOf(node, of);
-    return address !== null && addresses.has(address) ? node : null;
+  const owners = recall.perNamed(`owners${family}`, cluster.nodes, [named], (node): Owner | null => {
+    const address = addressOf(node, family);
+    if (address === null || !named.has(address)) return null;
+    return { name: node.name, asNumber: node.asNumber, clusterId: node.clusterId, address };
   });
-  const used = [forward, named, settings, context, options, filters, secrets, nodeConfigs, endpointStatuses];
-  return recall.part(`fixed${of}`, used, (own) =>
-    forward
-      .filter((peer) => hasFixedEnds(peer, of))
-      .map((peer) => claim(peer, 'forward', fixedCandidates, inputs, own)),
-  );
+  return recall.part(`owners${family}`, [owners], () => {
+    const byAddress = new Map<string, Owner[]>();
+    for (const owner of owners)
+      byAddress.set(owner.address, [...(byAddress.get(owner.address) ?? []), owner]);
+    return byAddress;
+  });
 }
 
 /** Claims without the candidates whose address and port a stronger one has. `sharing`: nodes may have one address. */
@@ -146,30 +168,20 @@ function isSelected(selector: string, node: NodeResource): boolean {
   return parsed.ok && matches(parsed.value, node.labels);
 }
 
-function selectedCandidates(
-  peer: BgpPeerResource,
-  inputs: PeeringInputs,
-  recall: Recall,
-): readonly Candidate[] {
-  const nodes = selectedNodes(peer.peerSelector!, inputs, recall);
-  const type = isGlobal(peer) ? 'global' : 'node';
-  return nodeCandidates(peer, nodes, { type, rule: 'peerSelector' }, inputs, recall);
+function selectedCandidates(plan: PeerPlan, inputs: PeeringInputs, recall: Recall): readonly Candidate[] {
+  const nodes = selectedNodes(plan.peer.peerSelector!, inputs, recall);
+  const type = isGlobal(plan.peer) ? 'global' : 'node';
+  return nodeCandidates(plan, nodes, { type, rule: 'peerSelector' }, inputs, recall);
 }
 
-function fixedCandidates(peer: BgpPeerResource, inputs: PeeringInputs, recall: Recall): readonly Candidate[] {
-  if (peer.localWorkloadSelector !== null) return workloadCandidates(peer, inputs, recall);
-  return addressCandidates(peer, peer.peerAddress!, isGlobal(peer) ? 'global' : 'node', inputs, recall);
-}
-
-function addressCandidates(
-  peer: BgpPeerResource,
+function addressCandidate(
+  plan: PeerPlan,
   address: string,
-  type: 'global' | 'node',
-  { cluster, settings, context, options, planOf }: PeeringInputs,
-  recall: Recall,
-): readonly Candidate[] {
-  const plan = planOf(peer, recall);
-  const nodes = cluster.nodesByAddress.get(address) ?? [];
+  { cluster, settings, context, options }: PeeringInputs,
+  owners: Owners,
+): Candidate {
+  const { peer } = plan;
+  const nodes = owners.get(address) ?? [];
   const match = nodes.find((node) => peer.asNumber === null || peer.asNumber === asOf(node, settings));
   const known = match ?? nodes[0];
   const remote: Remote = {
@@ -179,45 +191,34 @@ function addressCandidates(
     clusterId: options.compat.reflectsWithinCluster ? null : (known?.clusterId ?? null),
     nodeName: known?.name ?? null,
   };
-  const name = `address${context.family}:${peer.name}`;
-  return recall.value(name, [context, plan, ...Object.values(remote)], () => [
-    candidate(context, plan, remote, { type, rule: 'peerIP' }),
-  ]);
+  return candidate(context, plan, remote, { type: isGlobal(peer) ? 'global' : 'node', rule: 'peerIP' });
 }
 
 /** Felix evaluates the selector; it writes the BGPPeer's name into the status file of every endpoint selected. */
-function workloadCandidates(
-  peer: BgpPeerResource,
-  { cluster, context, planOf }: PeeringInputs,
-  recall: Recall,
-): readonly Candidate[] {
-  const plan = planOf(peer, recall);
-  const name = `workload${context.family}:${peer.name}`;
-  return recall.value(name, [context, plan, cluster.endpointStatuses], () => {
-    const addresses = cluster.endpointStatuses
-      .filter((status) => status.bgpPeerName === peer.name)
-      .map((status) => (context.family === 4 ? status.ipv4 : status.ipv6))
-      .filter((address) => address !== null);
-    return [...new Set(addresses)].map((address) => {
-      const remote = { address, port: null, asNumber: peer.asNumber, clusterId: null, nodeName: null };
-      return candidate(context, plan, remote, { type: 'workload', rule: 'localWorkloadSelector' });
-    });
+function workloadCandidates(plan: PeerPlan, { cluster, context }: PeeringInputs): readonly Candidate[] {
+  const { peer } = plan;
+  const addresses = cluster.endpointStatuses
+    .filter((status) => status.bgpPeerName === peer.name)
+    .map((status) => (context.family === 4 ? status.ipv4 : status.ipv6))
+    .filter((address) => address !== null);
+  return [...new Set(addresses)].map((address) => {
+    const remote = { address, port: null, asNumber: peer.asNumber, clusterId: null, nodeName: null };
+    return candidate(context, plan, remote, { type: 'workload', rule: 'localWorkloadSelector' });
   });
 }
 
 /** Sessions to nodes, one per node with an address of the family. */
 function nodeCandidates(
-  peer: BgpPeerResource,
+  plan: PeerPlan,
   nodes: readonly NodeResource[],
   want: Want,
-  { cluster, settings, context, planOf }: PeeringInputs,
+  { cluster, settings, context }: PeeringInputs,
   recall: Recall,
 ): readonly Candidate[] {
-  const plan = planOf(peer, recall);
-  const name = `${want.type}${context.family}:${want.rule}:${peer.name}`;
+  const name = `${want.type}${context.family}:${want.rule}:${plan.name}`;
   const { clusterAsNumber, clusterListenPort } = settings;
   const inputs = [context, plan, clusterAsNumber, clusterListenPort, cluster.nodeConfigs];
-  return recall.perNode(name, nodes, inputs, (node) => {
+  return recall.perNamed(name, nodes, inputs, (node) => {
     const address = addressOf(node, context.family);
     if (address === null) return null;
     const remote: Remote = {
@@ -232,14 +233,10 @@ function nodeCandidates(
 }
 
 /** The other end of BGPPeers that point at this node: without it the peer would wait for a session that never comes. */
-function reverseCandidates(
-  peer: BgpPeerResource,
-  inputs: PeeringInputs,
-  recall: Recall,
-): readonly Candidate[] {
-  const rule = reverseRule(peer, inputs);
+function reverseCandidates(plan: PeerPlan, inputs: PeeringInputs, recall: Recall): readonly Candidate[] {
+  const rule = reverseRule(plan.peer, inputs);
   if (rule === null) return [];
-  return nodeCandidates(peer, nodesFor(peer, inputs, recall), { type: 'node', rule }, inputs, recall);
+  return nodeCandidates(plan, nodesFor(plan.peer, inputs, recall), { type: 'node', rule }, inputs, recall);
 }
 
 /** Whether and by which rule a BGPPeer points at this node. */
@@ -275,12 +272,12 @@ function selectedNodes(
 ): readonly NodeResource[] {
   const parsed = parseSelector(selector);
   if (!parsed.ok) return [];
-  return recall.perNode(`selected:${selector}`, cluster.nodes, [], (node) =>
+  return recall.perNamed(`selected:${selector}`, cluster.nodes, [], (node) =>
     matches(parsed.value, node.labels) ? node : null,
   );
 }
 
-function asOf(node: NodeResource, settings: NodeSettings): number {
+function asOf(node: Pick<NodeResource, 'asNumber'>, settings: NodeSettings): number {
   return node.asNumber ?? settings.clusterAsNumber;
 }
 

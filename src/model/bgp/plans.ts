@@ -9,10 +9,7 @@ import { accept, call, type PolicyFilter, reject, type Statement } from './polic
 import type { PeerPlan, Policies } from './sessions.ts';
 
 /** The policies of sessions without BGPFilters: filters that are defined once per family. */
-export function defaultPolicies(family: Family): {
-  readonly internal: Policies;
-  readonly external: Policies;
-} {
+export function defaultPolicies(family: Family): BothPolicies {
   const names = policyNames(family);
   const shared: PolicyFilter = { name: names.importFilter, body: importBody([], family) };
   const to = (name: string, internal: boolean): Policies => ({
@@ -31,25 +28,55 @@ function exportBody(calls: readonly Statement[], internal: boolean, family: Fami
   return [call(names.setPriority), ...calls, call(names.exportToPeers, internal), reject];
 }
 
-/** A BGPPeer with its references resolved, for one family. */
-export function peerPlan(
+/** The policies of sessions of either kind. */
+export interface BothPolicies {
+  readonly internal: Policies;
+  readonly external: Policies;
+}
+
+/**
+ * The policies of these BGPPeers, by the names of their BGPFilters: BGPPeers with the same filters have the same policies,
+ * of which there are far fewer.
+ */
+export function policiesByFilters(
+  peers: readonly BgpPeerResource[],
   cluster: Cluster,
-  peer: BgpPeerResource,
   family: Family,
-  defaults: { readonly internal: Policies; readonly external: Policies },
   options: ModelOptions,
   recall: Recall,
+): ReadonlyMap<string, BothPolicies> {
+  const defaults = recall.value('defaults', [], () => defaultPolicies(family));
+  const byFilters = new Map<string, BothPolicies>([[filtersKey([]), defaults]]);
+  for (const { filters: names } of peers) {
+    const key = filtersKey(names);
+    if (byFilters.has(key)) continue;
+    const filters = names.map((name) => cluster.filters.get(name) ?? null);
+    const both = recall.value(key, [options, ...filters], () => ({
+      internal: policies(filters, true, family, defaults.internal, options),
+      external: policies(filters, false, family, defaults.external, options),
+    }));
+    byFilters.set(key, both);
+  }
+  return byFilters;
+}
+
+function filtersKey(names: readonly string[]): string {
+  return names.length === 0 ? '' : JSON.stringify(names);
+}
+
+/** A BGPPeer with its references resolved, for one family. */
+export function peerPlan(
+  peer: BgpPeerResource,
+  policies: ReadonlyMap<string, BothPolicies>,
+  cluster: Cluster,
+  options: ModelOptions,
 ): PeerPlan {
-  const filters = peer.filters.map((name) => cluster.filters.get(name) ?? null);
-  const ref = passwordRef(peer);
-  const secret = ref === null ? undefined : cluster.secrets.get(`${options.secretsNamespace}/${ref.name}`);
-  const inputs = [peer, secret, defaults, options, ...filters];
-  return recall.value(`plan${family}:${peer.name}`, inputs, () => ({
+  return {
+    name: peer.name,
     peer,
-    password: resolvePassword(cluster, ref, options.secretsNamespace),
-    internal: policies(filters, true, family, defaults.internal, options),
-    external: policies(filters, false, family, defaults.external, options),
-  }));
+    password: resolvePassword(cluster, passwordRef(peer), options.secretsNamespace),
+    ...policies.get(filtersKey(peer.filters))!,
+  };
 }
 
 function policies(

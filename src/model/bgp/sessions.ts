@@ -38,6 +38,8 @@ export interface Policies {
 
 /** What a BGPPeer says, resolved for one family. The same object while nothing in it changed. */
 export interface PeerPlan {
+  /** Of the BGPPeer. */
+  readonly name: string;
   readonly peer: BgpPeerResource;
   readonly password: Password;
   readonly internal: Policies;

@@ -9,7 +9,7 @@ export interface SharedAddress {
 
 /** All shared addresses; normally none, which counting finds out without looking at every address. */
 export function sharedAddresses(cluster: Cluster, recall: Recall): readonly SharedAddress[] {
-  const counts = recall.perNode('addressCounts', cluster.nodes, [], addressCount);
+  const counts = recall.perNamed('addressCounts', cluster.nodes, [], addressCount);
   const total = recall.value('addressCount', [counts], () => counts.reduce((sum, count) => sum + count, 0));
   if (total === cluster.nodesByAddress.size) return NONE;
   return recall.list('sharedAddresses', [cluster.nodesByAddress], () =>

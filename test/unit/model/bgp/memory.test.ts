@@ -76,7 +76,7 @@ describe('perNode', () => {
     const ask = (list: typeof nodes, memory?: ReturnType<typeof recall>['next'], inputs: unknown[] = []) => {
       asked.length = 0;
       const now = recall(memory);
-      const values = now.perNode('x', list, inputs, (n) => {
+      const values = now.perNamed('x', list, inputs, (n) => {
         asked.push(n.name);
         return n.name === 'b' ? null : { name: n.name, address: n.ipv4!.address };
       });
