@@ -40,6 +40,8 @@ export class JoinedText<T extends object> {
     if (known !== undefined && isAt(known.items, items, at)) return known.piece;
     const own = items.slice(at, at + STRETCH);
     const stretch = { items: own, piece: encodeText(textOf(own)) };
+    // Where a list has moved by one, other items come first: without this, all that it ever was would be kept.
+    for (const item of own) this.#stretches.delete(item);
     this.#stretches.set(first, stretch);
     return stretch.piece;
   }

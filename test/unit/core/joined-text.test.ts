@@ -52,6 +52,22 @@ describe('texts that are joined', () => {
     expect(asked.length - 600).toBeLessThan(150);
   });
 
+  it('are kept as they are now, and not as they were before the list moved', () => {
+    const joined = new JoinedText<Item>();
+    const asked: (readonly Item[])[] = [];
+    const ask = (list: readonly Item[]): string => {
+      asked.push(list);
+      return plainly(list, '');
+    };
+    const list = items(400);
+    joined.join(list, ask);
+    joined.join([{ n: 7_777 }, ...list], ask);
+    const before = asked.length;
+    joined.join(list, ask);
+    // All four stretches: none of the former ones was kept.
+    expect(asked.length - before).toBe(4);
+  });
+
   it('come in pieces that are the very same ones where nothing changed', () => {
     const joined = new JoinedText<Item>();
     const list = items(400);
