@@ -6,9 +6,10 @@ import { findConfd } from './confd.mjs';
 import { cleanEnvironment, measureRun } from './processes.mjs';
 
 /** statfs(2) */
+export const TMPFS = 16914836;
 const FILE_SYSTEMS = {
   61267: 'ext4',
-  16914836: 'tmpfs',
+  [TMPFS]: 'tmpfs',
   2435016766: 'btrfs',
   1481003842: 'xfs',
   2035054128: 'overlay',
