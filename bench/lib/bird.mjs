@@ -6,11 +6,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Background, whenReady } from './processes.mjs';
 
-const UNSHARE = ['unshare', ...(process.getuid() === 0 ? [] : ['--map-root-user']), '--net', '--'];
+const UNSHARE = ['unshare', ...(process.getuid() === 0 ? [] : ['--map-root-user']), '--net', '--mount', '--'];
+
+/**
+ * A configuration without a log statement is one for syslog; where there is none, each message goes to the console, and a
+ * virtual machine's console is slow enough to hold up its disk, too.
+ */
+const ISOLATE = 'ip link set lo up && mount --bind /dev/null /dev/console';
 
 /** Whether a program can have a network of its own; without one, a BIRD here could change the machine's routes. */
 export function canIsolate() {
-  const [unshare, ...args] = [...UNSHARE, 'ip', 'link', 'set', 'lo', 'up'];
+  const [unshare, ...args] = [...UNSHARE, 'sh', '-c', ISOLATE];
   return spawnSync(unshare, args, { stdio: 'ignore' }).status === 0;
 }
 
@@ -20,18 +26,7 @@ export class Bird {
     const socket = join(directory, 'bird.ctl');
     const [unshare, ...isolated] = UNSHARE;
     // exec keeps the pid: what is stopped later is BIRD.
-    const shell = [
-      'sh',
-      '-c',
-      'ip link set lo up; exec "$@"',
-      'sh',
-      binary,
-      '-f',
-      '-c',
-      config,
-      '-s',
-      socket,
-    ];
+    const shell = ['sh', '-c', `${ISOLATE}; exec "$@"`, 'sh', binary, '-f', '-c', config, '-s', socket];
     const bird = new Bird(new Background(unshare, [...isolated, ...shell]), socket);
     const answers = () =>
       bird.command('show status').then(
