@@ -19,7 +19,7 @@ import { createSetSchedule, type SetSchedule } from './set-schedule.ts';
 import { createStatusBoard } from './status-board.ts';
 
 /** What a transaction of etcd changes under other prefixes comes within a millisecond, as measured. */
-const LEAD_MS = 2;
+const LEAD_MS = 1;
 
 /**
  * The watch loop, until a signal ends it. First of all what is cached is verified and put in place; everything else,

@@ -18,8 +18,9 @@ describe('sealing', () => {
     expect(text(sealed.files[1]!.content)).toBe(`äa ${mark} b ${mark}\n`);
   });
 
-  it('takes the digest over names and contents with their lengths', () => {
-    const expected = createHash('sha256').update('1:a2:xy').digest('hex');
+  it('takes the digest over names, lengths and digests of the pieces', () => {
+    const piece = createHash('sha256').update('xy').digest();
+    const expected = createHash('sha256').update('1:a2:1:2:').update(piece).digest('hex');
     expect(sealContent([draft('a', 'xy')]).contentDigest).toBe(expected);
   });
 
@@ -38,13 +39,26 @@ describe('sealing', () => {
     expect(digest(['a', 'x'])).toBe(digests[0]);
   });
 
-  it('does not depend on the pieces that a content comes in, and leaves them as they are', () => {
+  it('leaves pieces as they are, and puts the mark where it belongs in any of them', () => {
     const printed = render('a {{ content_mark }} b');
-    const [whole] = sealContent([draft('f', printed)]).files;
     const pieces = [printed.slice(0, 1), printed.slice(1, -2), printed.slice(-2)].map((p) => Buffer.from(p));
-    const [parted] = sealContent([{ name: 'f', content: pieces }]).files;
-    expect(text(parted!.content)).toBe(text(whole!.content));
+    const { files, mark } = sealContent([{ name: 'f', content: pieces }]);
+    expect(text(files[0]!.content)).toBe(`a ${mark} b`);
     expect(text(pieces)).toBe(printed);
-    expect(parted!.content[0]).toBe(pieces[0]);
+    expect(files[0]!.content[0]).toBe(pieces[0]);
+  });
+
+  it('tells contents apart that differ only in where a piece ends', () => {
+    const of = (...pieces: string[]): string =>
+      sealContent([{ name: 'f', content: pieces.map((p) => Buffer.from(p)) }]).contentDigest;
+    expect(new Set([of('ab', 'c'), of('a', 'bc'), of('abc'), of('abc', '')]).size).toBe(4);
+  });
+
+  it('gives the same when it is asked again, and for pieces that are equal', () => {
+    const pieces = () => [Buffer.from('a'), Buffer.from(render('{{ content_mark }}'))];
+    const content = pieces();
+    const first = sealContent([{ name: 'f', content }]);
+    expect(sealContent([{ name: 'f', content }])).toEqual(first);
+    expect(sealContent([{ name: 'f', content: pieces() }])).toEqual(first);
   });
 });
