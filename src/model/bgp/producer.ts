@@ -62,7 +62,7 @@ export function createCalicoProducer({
   model: options,
   lastGood,
 }: CalicoProducerOptions): CalicoProducer {
-  const parsed: ParseCache = new WeakMap();
+  const parsed: ParseCache = new Map();
   const states = new WeakMap<ProducerResult, State>();
   const summarise = createSummarise(options.dialect);
   const scopeOf = (interests: Interests): CalicoScope => ({

@@ -4,8 +4,11 @@ import type { Entry } from '../../tree/types.ts';
 import { type Parsed, parseStored, parseValue } from './parse.ts';
 import type { Quarantined, ResourceByKind, ResourceKind } from './types.ts';
 
-/** Entries that were parsed ahead, see {@link prepare}. Each is used once. */
-export type ParseCache = WeakMap<Entry, Parsed>;
+/**
+ * Entries that were parsed ahead, see {@link prepare}, by key: what is never read is replaced when its key is listed again.
+ * Each is used once. Not a WeakMap by entry: ten thousand of those keep the garbage collector busy.
+ */
+export type ParseCache = Map<string, { readonly entry: Entry; readonly parsed: Parsed }>;
 
 /** Stored texts of last good versions, by key. */
 export type LastGoodTexts = ReadonlyMap<string, string>;
@@ -42,7 +45,7 @@ export interface ResourceChange<R> {
 export function prepare(entries: readonly Entry[], cache: ParseCache): void {
   for (const entry of entries) {
     const key = parseKey(entry.key);
-    if (key !== null) cache.set(entry, parseValue(key, entry.key, entry.value));
+    if (key !== null) cache.set(entry.key, { entry, parsed: parseValue(key, entry.key, entry.value) });
   }
 }
 
@@ -110,8 +113,9 @@ function readState<K extends ResourceKind>(
   text: string | null,
   cache: ParseCache | undefined,
 ): State<K> {
-  const parsed = cache?.get(entry) ?? parseStored(kind, entry.key, entry.value);
-  cache?.delete(entry);
+  const ahead = cache?.get(entry.key);
+  const parsed = ahead?.entry === entry ? ahead.parsed : parseStored(kind, entry.key, entry.value);
+  cache?.delete(entry.key);
   if (parsed.outcome !== 'quarantined')
     return { resource: resourceOf<K>(parsed), quarantined: null, lastGoodText: null };
   const { quarantined } = parsed;

@@ -349,16 +349,25 @@ describe('a change of scope', () => {
   });
 });
 
+it('does not use what was parsed ahead of an entry that is no longer there', () => {
+  const tree = treeOf(FULL);
+  const [first] = tree.range(calicoMounts(SCOPE)[0]!.prefix);
+  const parsed: ParseCache = new Map();
+  prepare([{ ...first!, value: '{"kind":"Node","metadata":{"name":"other"},"spec":{}}' }], parsed);
+  expect(read(tree, { parsed }).cluster).toEqual(read(tree).cluster);
+  expect(parsed.size).toBe(0);
+});
+
 it('uses entries that were parsed ahead, once', () => {
   const tree = treeOf(FULL);
   const entries = tree.range(calicoMounts(SCOPE)[0]!.prefix);
-  const parsed: ParseCache = new WeakMap();
+  const parsed: ParseCache = new Map();
   prepare([...entries, entry('/elsewhere', 'not JSON')], parsed);
-  const ahead = parsed.get(entries[0]!);
+  const ahead = parsed.get(entries[0]!.key)!.parsed;
   const { cluster } = read(tree, { parsed });
   expect(ahead).toEqual({ outcome: 'resource', resource: cluster.nodes[0] });
   expect((ahead as { resource: unknown }).resource).toBe(cluster.nodes[0]);
-  expect(parsed.has(entries[0]!)).toBe(false);
+  expect(parsed.size).toBe(0);
   expect(cluster).toEqual(read(tree).cluster);
 });
 
