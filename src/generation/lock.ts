@@ -43,7 +43,7 @@ export async function tryLock({ cacheDir, flock = 'flock' }: LockOptions): Promi
   // A file that was replaced between opening and locking is not the one that the next writer will open.
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const fd = openLockFile(path);
-    const answer = await runFlock(flock, fd);
+    const answer = await lockDescriptor(flock, fd);
     if (answer === 'locked' && isSameFile(fd, path)) {
       describeHolder(fd);
       return { type: 'locked', lock: lockOf(fd, path) };
@@ -92,7 +92,25 @@ function openLockFile(path: string): number {
   }
 }
 
-function runFlock(command: string, fd: number): Promise<'locked' | 'busy' | { readonly reason: string }> {
+type Answer = 'locked' | 'busy' | { readonly reason: string };
+
+/**
+ * Mostly there is nothing in the way, and then what the program says is not listened to: opening a pipe for that takes
+ * longer than locking. Otherwise it is asked again.
+ */
+async function lockDescriptor(command: string, fd: number): Promise<Answer> {
+  return (await locksQuietly(command, fd)) ? 'locked' : runFlock(command, fd);
+}
+
+function locksQuietly(command: string, fd: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(command, ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    child.on('error', () => resolve(false));
+    child.on('exit', (code) => resolve(code === 0));
+  });
+}
+
+function runFlock(command: string, fd: number): Promise<Answer> {
   return new Promise((resolve) => {
     let complaint = '';
     const child = spawn(command, ['-n', '3'], { stdio: ['ignore', 'ignore', 'pipe', fd] });
