@@ -159,6 +159,8 @@ async function makePlan(
     },
     compute(view) {
       for (const producer of producers) results.set(producer, producer.compute(view, results.get(producer)));
+      // Not while warming up, which reads a part only. Left are what was listed again unchanged, and what came and went.
+      calico?.forgetPrepared();
       shown = results;
       return computationOf(parts, results, mounts);
     },

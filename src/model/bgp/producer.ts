@@ -27,6 +27,8 @@ export interface CalicoProducerOptions {
 export interface CalicoProducer extends Producer {
   /** Parses entries of a snapshot that is still being read, so that the work is spread. */
   prepare(entries: readonly Entry[]): void;
+  /** Forgets what was parsed ahead and not read: nobody will read what the whole tree does not hold. */
+  forgetPrepared(): void;
   /** What was computed into `result`. */
   modelOf(result: ProducerResult): NodeModel;
   /** `result` with some sessions as `served` has them. */
@@ -89,6 +91,7 @@ export function createCalicoProducer({
     name: 'calico',
     mounts: calicoMounts(scopeOf(NOTHING)),
     prepare: (entries) => prepare(entries, parsed),
+    forgetPrepared: () => parsed.clear(),
     modelOf: (result) => states.get(result)!.computation.model,
     halfOf: (result) => reflectorHalf(states.get(result)!.reading.cluster, nodeName),
     keep(result, served, kept) {

@@ -5,8 +5,8 @@ import { type Parsed, parseStored, parseValue } from './parse.ts';
 import type { Quarantined, ResourceByKind, ResourceKind } from './types.ts';
 
 /**
- * Entries that were parsed ahead, see {@link prepare}, by key: what is never read is replaced when its key is listed again.
- * Each is used once. Not a WeakMap by entry: ten thousand of those keep the garbage collector busy.
+ * Entries that were parsed ahead, see {@link prepare}, by key. Each is used once; what is never read has to be cleared. Not
+ * a WeakMap by entry: ten thousand of those keep the garbage collector busy.
  */
 export type ParseCache = Map<string, { readonly entry: Entry; readonly parsed: Parsed }>;
 
