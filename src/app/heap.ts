@@ -1,4 +1,3 @@
-import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
@@ -28,6 +27,14 @@ export function holdHeap(): void {
   };
   new PerformanceObserver(look).observe({ entryTypes: ['gc'] });
   look();
+}
+
+/**
+ * Keeps the young generation as small as it is when a process starts. To be called like {@link holdHeap}, by a process that
+ * ends when its work is done: memory that it has used before is faster than new pages, and less.
+ */
+export function keepYoungSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 function youngBytes(): number {

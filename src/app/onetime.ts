@@ -8,6 +8,7 @@ import { Application, type AppSet } from './application.ts';
 import { chooseDialect } from './bird-setup.ts';
 import { type CacheDeps, holdCache, lockBusy, openBootedStore } from './cache.ts';
 import { groupId } from './file-group.ts';
+import { keepYoungSmall } from './heap.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLogger } from './log.ts';
 import { cacheDirectory, nodeName as resolveNodeName } from './paths.ts';
@@ -100,6 +101,7 @@ export async function withOnetime<T>(
       runUntilSettled(running, set, changes, leftMs(), lifecycle.signal),
     );
     running.start();
+    keepYoungSmall();
     const outcomes = await Promise.all(waiting);
     const sets = running.sets.map((set, index) => ({ set, outcome: outcomes[index]! }));
     return await use({ sets, app: running }, leftMs);
