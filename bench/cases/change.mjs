@@ -9,6 +9,7 @@ import { Confd, prepareConfd } from '../lib/confd.mjs';
 import { cpuMs, until } from '../lib/processes.mjs';
 import { ratio, round, summary } from '../lib/stats.mjs';
 import { Switches } from '../lib/switches.mjs';
+import { parseOnce } from './floors.mjs';
 
 /** @param {readonly string[]} [only] names of cells */
 export async function changes(bench, only = Object.keys(CELLS)) {
@@ -46,17 +47,16 @@ function withRatios(cells, confd, floors) {
         ...cell,
         toConfd: ratio(cell.switchedMs.p50, peer?.switchedMs.p50),
         cpuToConfd: ratio(cell.cpuMsPerChange, peer?.cpuMsPerChange),
-        toFloor: ratio(cell.switchedMs.p50, floorOf(name, floors)),
+        toFloor: ratio(cell.switchedMs.p50, floorOf(cell, floors)),
       },
     ]),
   );
 }
 
 /** The event must arrive, the bytes must get to the disk, and where there is a check, that must be waited for. */
-function floorOf(name, floors) {
+function floorOf({ birdParseMs }, floors) {
   if (floors === undefined) return null;
-  const check = name.startsWith('check') ? (floors.birdParse?.wallMs.p50 ?? 0) : 0;
-  return floors.putToEventMs.p50 + floors.publishMs.p50 + check;
+  return floors.putToEventMs.p50 + floors.publishMs.p50 + (birdParseMs?.p50 ?? 0);
 }
 
 async function birdfeedCell(bench, { check, bird: withBird }) {
@@ -78,7 +78,16 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
         what: "BIRD's acknowledgement",
         process: birdfeed.process,
       });
-    const measured = await measureChanges(bench, birdfeed, () => birdfeed.content(), acknowledged);
+    // Between the changes, so that both are measured on the same machine at the same time.
+    const beside = check ? () => parseOnce(birdBinary, birdfeed.publishedFile()) : null;
+    const { besideMs, ...changed } = await measureChanges(
+      bench,
+      birdfeed,
+      () => birdfeed.content(),
+      acknowledged,
+      beside,
+    );
+    const measured = { ...changed, ...(check ? { birdParseMs: besideMs } : {}) };
     if (!withBird) return measured;
     if ((await bird.mark()) !== contentMark(birdfeed.content()))
       throw new Error('BIRD runs something else than was acknowledged');
@@ -124,7 +133,7 @@ async function confdCell(bench) {
 }
 
 /** Warms up with a few changes, since a watcher at work is what is asked about, and measures the rest. */
-async function measureChanges(bench, program, content, acknowledged) {
+async function measureChanges(bench, program, content, acknowledged, beside = null) {
   const { changes: wanted } = bench.options;
   let n = 0;
   const warmUntil = performance.now() + WARM_UP_MS;
@@ -132,6 +141,7 @@ async function measureChanges(bench, program, content, acknowledged) {
     await oneChange(bench, program, content, acknowledged, n++);
   const switched = [];
   const acked = [];
+  const besides = [];
   const cpuBefore = cpuMs(program.pid);
   // Fewer where each keeps BIRD busy for seconds, so that one cell does not take half an hour.
   const endAt = performance.now() + CELL_MS;
@@ -139,10 +149,12 @@ async function measureChanges(bench, program, content, acknowledged) {
     const times = await oneChange(bench, program, content, acknowledged, n++);
     switched.push(times.switchedMs);
     if (times.acknowledgedMs !== null) acked.push(times.acknowledgedMs);
+    if (beside !== null) besides.push((await beside()).wallMs);
   }
   return {
     switchedMs: summary(switched),
     ...(acknowledged === null ? {} : { acknowledgedMs: summary(acked) }),
+    ...(beside === null ? {} : { besideMs: summary(besides) }),
     cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / switched.length),
   };
 }

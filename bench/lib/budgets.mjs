@@ -24,9 +24,8 @@ export function judge(sizes, options) {
   };
 }
 
-function againstConfd({ change, onetime, boot, floors }) {
-  const birdParse = floors?.birdParse?.wallMs.p50 ?? null;
-  const withCheck = minus(change?.check?.switchedMs.p50, birdParse);
+function againstConfd({ change, onetime, boot }) {
+  const withCheck = minus(change?.check?.switchedMs.p50, change?.check?.birdParseMs.p50 ?? null);
   return [
     row('put → current switched, no check, p50, to confd', change?.noCheck.toConfd, 1 / 15, 'ratio'),
     row('the same with bird -p, p50, above bird -p', withCheck, 20, 'ms'),

@@ -36,6 +36,7 @@ function sizeLines(size) {
       add(
         `change, ${name}`,
         `current ${pair(cell.switchedMs)}`,
+        cell.birdParseMs === undefined ? null : `bird -p by itself ${pair(cell.birdParseMs)}`,
         cell.acknowledgedMs &&
           `BIRD ${pair(cell.acknowledgedMs)} (n ${cell.acknowledgedMs.n}; configure by itself ${pair(cell.configureMs)})`,
         `CPU ${cell.cpuMsPerChange}`,

@@ -30,7 +30,7 @@ export interface Stamp {
   readonly set: string;
   readonly nodeName: string;
   readonly dialect: string | null;
-  /** SHA-256 over names and contents of the rendered files: what "equal" means, and what the content mark in BIRD holds. */
+  /** SHA-256 over the rendered files, by the pieces they are printed in: what "equal" means, and what the mark in BIRD holds. */
   readonly contentDigest: string;
   readonly templatesDigest: string;
   /** Milliseconds since the epoch that `datetime` stood for in templates; null when none asked. */

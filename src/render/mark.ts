@@ -6,7 +6,7 @@ import type { RenderedFile } from './types.ts';
 
 export interface SealedContent {
   readonly files: readonly RenderedFile[];
-  /** SHA-256 (hex) over names and contents, taken before the mark is put in. */
+  /** SHA-256 (hex), taken before the mark is put in. */
   readonly contentDigest: string;
   /** What BIRD's `eval` of the mark shows: the first 32 digits of the digest. */
   readonly mark: string;
