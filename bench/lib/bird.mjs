@@ -12,7 +12,7 @@ const UNSHARE = ['unshare', ...(process.getuid() === 0 ? [] : ['--map-root-user'
  * A configuration without a log statement is one for syslog; where there is none, each message goes to the console, and a
  * virtual machine's console is slow enough to hold up its disk, too.
  */
-const ISOLATE = 'ip link set lo up && mount --bind /dev/null /dev/console';
+const ISOLATE = 'ip link set lo up && { [ ! -e /dev/console ] || mount --bind /dev/null /dev/console; }';
 
 /** Whether a program can have a network of its own; without one, a BIRD here could change the machine's routes. */
 export function canIsolate() {

@@ -1,12 +1,12 @@
 // A real etcd on loopback, and a client for its JSON gateway: not the library that birdfeed uses.
 
 import { once } from 'node:events';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { TMPFS } from './machine.mjs';
-import { Background, whenReady } from './processes.mjs';
+import { Background, removeDirectory, temporaryDirectory, whenReady } from './processes.mjs';
 
 /** etcd refuses transactions of more operations (`--max-txn-ops`). */
 const MAX_TXN_OPERATIONS = 128;
@@ -27,7 +27,7 @@ const MEMORY = '/dev/shm';
 
 export class Etcd {
   static async start(binary, directory) {
-    const data = await mkdtemp(join((await memoryDirectory()) ?? directory, 'bfbench-etcd-'));
+    const data = await temporaryDirectory(join((await memoryDirectory()) ?? directory, 'bfbench-etcd-'));
     const [client, peer] = await freePorts(2);
     const url = `http://127.0.0.1:${client}`;
     const peerUrl = `http://127.0.0.1:${peer}`;
@@ -155,7 +155,7 @@ export class Etcd {
   async close() {
     this.agent.destroy();
     await this.server.stop('SIGKILL');
-    await rm(this.data, { recursive: true, force: true });
+    await removeDirectory(this.data);
   }
 }
 

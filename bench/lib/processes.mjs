@@ -2,16 +2,38 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Clock ticks per second of /proc/PID/stat; 100 on every Linux that Node runs on (proc(5), sysconf(3)). */
 const TICKS = 100;
 
 const running = new Set();
+const directories = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 });
+// A signal alone would end this program without that, and leave everything behind.
+for (const [signal, number] of [
+  ['SIGHUP', 1],
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+])
+  process.once(signal, () => process.exit(128 + number));
+
+/** A directory that does not outlive this program, however it ends: in memory it would stay until the machine is booted. */
+export async function temporaryDirectory(prefix) {
+  const directory = await mkdtemp(prefix);
+  directories.add(directory);
+  return directory;
+}
+
+export async function removeDirectory(directory) {
+  await rm(directory, { recursive: true, force: true });
+  directories.delete(directory);
+}
 
 /** Runs `work`; where it fails, what it started and left running is stopped. */
 export async function cleanedUp(work) {

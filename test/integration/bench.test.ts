@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { binaries, requireBinary, requireNamespaces } from '../support/binaries.ts';
 import { testDir } from '../support/tmp.ts';
+import { until } from '../support/wait.ts';
 
 requireBinary(binaries.etcd35, 'etcd35');
 
@@ -28,6 +29,27 @@ async function bench(...args: string[]): Promise<{ code: number; document: Docum
   });
   const [code] = (await once(child, 'close')) as [number];
   return { code, document: text === '' ? null : JSON.parse(text), table };
+}
+
+it('leaves no etcd and nothing of it behind when it is ended', async () => {
+  const child = spawn(process.execPath, [BENCH, ...TINY, '--nodes', '20'], { stdio: 'ignore' });
+  const ended = once(child, 'close');
+  const { pid, data } = await until(() => etcdOf(child.pid!), { timeout: 60_000, what: 'etcd' });
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([143, null]);
+  await until(() => !existsSync(`/proc/${pid}`), { what: 'the end of etcd' });
+  expect(existsSync(data)).toBe(false);
+}, 90_000);
+
+/** The etcd that a process has started and that has written data, if there is one. */
+function etcdOf(parent: number): { readonly pid: string; readonly data: string } | null {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ');
+  for (const pid of children.filter((text) => text !== '')) {
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const data = args[args.indexOf('--data-dir') + 1];
+    if (args.includes('--data-dir') && existsSync(join(data!, 'member'))) return { pid, data: data! };
+  }
+  return null;
 }
 
 describe('a tiny run', () => {
