@@ -58,7 +58,8 @@ function sessionsOf(lists: readonly (readonly Candidate[])[]): readonly Session[
 
 function usersOf(winners: readonly Claim[]): readonly BgpPeerResource[] {
   const users = winners.filter(({ candidates }) => candidates.some(({ withheld }) => withheld !== 'self'));
-  return sortedBy(new Set(users.map(({ peer }) => peer)), ({ name }) => name);
+  // By name: of both ends of a BGPPeer one may have remembered an equal, older object.
+  return sortedBy(new Map(users.map(({ peer }) => [peer.name, peer])).values(), ({ name }) => name);
 }
 
 /** One problem per BGPPeer and reason, however many sessions it is about. */
