@@ -79,15 +79,9 @@ async function birdfeedCell(bench, { check, bird: withBird }) {
         process: birdfeed.process,
       });
     // Between the changes, so that both are measured on the same machine at the same time.
-    const beside = check ? () => parseOnce(birdBinary, birdfeed.publishedFile()) : null;
-    const { besideMs, ...changed } = await measureChanges(
-      bench,
-      birdfeed,
-      () => birdfeed.content(),
-      acknowledged,
-      beside,
-    );
-    const measured = { ...changed, ...(check ? { birdParseMs: besideMs } : {}) };
+    const parse = check ? () => parseOnce(birdBinary, birdfeed.publishedFile()) : null;
+    const content = () => birdfeed.content();
+    const measured = await measureChanges(bench, birdfeed, content, acknowledged, parse);
     if (!withBird) return measured;
     if ((await bird.mark()) !== contentMark(birdfeed.content()))
       throw new Error('BIRD runs something else than was acknowledged');
@@ -133,7 +127,7 @@ async function confdCell(bench) {
 }
 
 /** Warms up with a few changes, since a watcher at work is what is asked about, and measures the rest. */
-async function measureChanges(bench, program, content, acknowledged, beside = null) {
+async function measureChanges(bench, program, content, acknowledged, parse = null) {
   const { changes: wanted } = bench.options;
   let n = 0;
   const warmUntil = performance.now() + WARM_UP_MS;
@@ -141,7 +135,7 @@ async function measureChanges(bench, program, content, acknowledged, beside = nu
     await oneChange(bench, program, content, acknowledged, n++);
   const switched = [];
   const acked = [];
-  const besides = [];
+  const parsed = [];
   const cpuBefore = cpuMs(program.pid);
   // Fewer where each keeps BIRD busy for seconds, so that one cell does not take half an hour.
   const endAt = performance.now() + CELL_MS;
@@ -149,12 +143,12 @@ async function measureChanges(bench, program, content, acknowledged, beside = nu
     const times = await oneChange(bench, program, content, acknowledged, n++);
     switched.push(times.switchedMs);
     if (times.acknowledgedMs !== null) acked.push(times.acknowledgedMs);
-    if (beside !== null) besides.push((await beside()).wallMs);
+    if (parse !== null) parsed.push((await parse()).wallMs);
   }
   return {
     switchedMs: summary(switched),
     ...(acknowledged === null ? {} : { acknowledgedMs: summary(acked) }),
-    ...(beside === null ? {} : { besideMs: summary(besides) }),
+    ...(parse === null ? {} : { birdParseMs: summary(parsed) }),
     cpuMsPerChange: round((cpuMs(program.pid) - cpuBefore) / switched.length),
   };
 }

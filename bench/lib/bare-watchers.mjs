@@ -4,15 +4,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  decodeRangeResponse,
-  decodeWatchResponse,
-  encodeRangeRequest,
-  encodeWatchCreate,
-  encodeWatchProgress,
-  MessageReader,
-  withPrefix,
-} from './etcd-messages.mjs';
+import { messages } from './etcd-messages.mjs';
 
 /** birdfeed's own: `pingMs` of its etcd source. */
 const PROGRESS_MS = 5_000;
@@ -77,7 +69,7 @@ export class BareWatchers {
       { key: Buffer.from(prefix) },
       { key: Buffer.from(`${prefix}/`), rangeEnd: Buffer.from(`${prefix}0`) },
     ]);
-    const { header } = decodeRangeResponse(await this.range(session, { ...ranges[0], limit: 1 }));
+    const { header } = messages.decodeRangeResponse(await this.range(session, { ...ranges[0], limit: 1 }));
     if (list) for (const range of ranges) await this.range(session, range);
     await this.watch(session, ranges, header.revision + 1);
   }
@@ -85,7 +77,7 @@ export class BareWatchers {
   /** Reads a range; resolves with the answer, undecoded. */
   async range(session, range) {
     const stream = call(session, '/etcdserverpb.KV/Range');
-    stream.end(withPrefix(encodeRangeRequest(range)));
+    stream.end(messages.withPrefix(messages.encodeRangeRequest(range)));
     let answer = null;
     readMessages(stream, (message) => (answer = message));
     await once(stream, 'close');
@@ -103,21 +95,24 @@ export class BareWatchers {
         progressNotify: true,
         fragment: true,
       };
-      stream.write(withPrefix(encodeWatchCreate(request)));
+      stream.write(messages.withPrefix(messages.encodeWatchCreate(request)));
     }
     let reason = 'without a word';
     stream.on('trailers', (trailers) => (reason = trailers['grpc-message'] ?? trailers['grpc-status']));
     await new Promise((resolve, reject) => {
       let created = 0;
       readMessages(stream, (message) => {
-        const { events, created: isCreated } = decodeWatchResponse(message);
+        const { events, created: isCreated } = messages.decodeWatchResponse(message);
         if (events.length > 0) this.onEvent(performance.now());
         else if (isCreated && ++created === ranges.length) resolve();
       });
       stream.on('close', () => reject(new Error(`etcd ended a watch: ${reason}`)));
     });
     if (!this.progress) return;
-    const timer = setInterval(() => stream.write(withPrefix(encodeWatchProgress())), PROGRESS_MS);
+    const timer = setInterval(
+      () => stream.write(messages.withPrefix(messages.encodeWatchProgress())),
+      PROGRESS_MS,
+    );
     stream.on('close', () => clearInterval(timer));
   }
 
@@ -151,6 +146,6 @@ function call(session, path) {
 }
 
 function readMessages(stream, onMessage) {
-  const reader = new MessageReader(MAX_MESSAGE_BYTES, onMessage);
+  const reader = new messages.MessageReader(MAX_MESSAGE_BYTES, onMessage);
   stream.on('data', (chunk) => reader.push(chunk));
 }

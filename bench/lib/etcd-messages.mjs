@@ -15,12 +15,5 @@ const { outputFiles } = await build({
 });
 const bundled = Buffer.from(outputFiles[0].contents).toString('base64');
 
-export const {
-  decodeRangeResponse,
-  decodeWatchResponse,
-  encodeRangeRequest,
-  encodeWatchCreate,
-  encodeWatchProgress,
-  MessageReader,
-  withPrefix,
-} = await import(`data:text/javascript;base64,${bundled}`);
+/** What `framing.ts` and `messages.ts` export. */
+export const messages = await import(`data:text/javascript;base64,${bundled}`);
