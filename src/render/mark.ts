@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { sha256OfPiece } from '../core/digest.ts';
-import { sizeOf } from '../core/joined-text.ts';
 import { MARK_PLACEHOLDER } from './mark-placeholder.ts';
 import type { RenderedFile } from './types.ts';
 
@@ -16,15 +15,15 @@ const PLACEHOLDER = Buffer.from(MARK_PLACEHOLDER);
 
 /**
  * Turns files as templates print them, with the placeholder where the mark goes, into the bytes of a generation. The digest
- * covers all files in the order given, each with its name and the lengths and digests of its pieces, so that no two sets of
- * files can be confused; and the mark made of it replaces the placeholder in every file. What is printed of the same lists
+ * covers all files in the order given, each with its name and the digests of its pieces, counted, so that no two sets of files
+ * can be confused; and the mark made of it replaces the placeholder in every file. What is printed of the same lists
  * comes in the same pieces, in any process, so equal input gives equal bytes; and only pieces that are new are read.
  */
 export function sealContent(drafts: readonly RenderedFile[]): SealedContent {
   const hash = createHash('sha256');
   for (const { name, content } of drafts) {
-    hash.update(`${Buffer.byteLength(name)}:${name}${sizeOf(content)}:${content.length}:`);
-    for (const piece of content) hash.update(`${piece.length}:`).update(sha256OfPiece(piece));
+    hash.update(`${Buffer.byteLength(name)}:${name}${content.length}:`);
+    for (const piece of content) hash.update(sha256OfPiece(piece));
   }
   const contentDigest = hash.digest('hex');
   const mark = contentDigest.slice(0, PLACEHOLDER.length);
