@@ -24,7 +24,7 @@ interface Part extends Remembered {
   readonly memory: Memory;
 }
 
-/** What a function gave for each of some things that have names: items, mostly. */
+/** What a function gave for each of some things that have names: nodes, mostly. */
 interface NamedMap<T> {
   readonly items: readonly Named[];
   readonly inputs: readonly unknown[];

@@ -67,14 +67,15 @@ export function claims(inputs: PeeringInputs, recall: Recall): readonly Claim[] 
   const steady = fixedClaims(plansOf('fixed', fixed), inputs, recall);
   const selected = plansOf('selecting', selecting).map(claim('selecting', selectedCandidates));
   const reversed = plansOf('reverse', reverse).map(claim('reverse', reverseCandidates));
-  return recall.list(`claims${family}`, [steady, ...selected, ...reversed], () => {
-    const own = sortedBy([...steady, ...selected], ({ peer }) => peer.name);
-    const ranked = [
-      ...own.filter(({ peer }) => isGlobal(peer)),
-      ...own.filter(({ peer }) => !isGlobal(peer)),
-    ];
-    return [...ranked, ...reversed].filter(({ candidates }) => candidates.length > 0);
-  });
+  return recall.list(`claims${family}`, [steady, ...selected, ...reversed], () =>
+    [...ranked([...steady, ...selected]), ...reversed].filter(({ candidates }) => candidates.length > 0),
+  );
+}
+
+/** Claims of BGPPeers for all nodes first, each rank in the order of names. */
+function ranked(unordered: readonly Claim[]): readonly Claim[] {
+  const byName = sortedBy(unordered, ({ peer }) => peer.name);
+  return [...byName.filter(({ peer }) => isGlobal(peer)), ...byName.filter(({ peer }) => !isGlobal(peer))];
 }
 
 function selectsNodes(peer: BgpPeerResource): boolean {
